@@ -1,0 +1,191 @@
+/**
+ * The bus: one interface, two homes. NATS JetStream when there is an address, else in this process. Delivery is at least once and in
+ * any order; consumers know a message by its id. This is the only file that knows NATS.
+ */
+import { jetstream, jetstreamManager, type ConsumerMessages, type JsMsg } from "@nats-io/jetstream";
+import { connect, nanos, type NatsConnection } from "@nats-io/transport-node";
+import { createBatcher } from "./batcher.ts";
+import type { Log } from "./log.ts";
+
+/** What goes over the bus. */
+export interface BusMessage {
+  /** Names the message for good, so that a consumer knows it again. A UUID. */
+  id: string;
+  /** Such as `daybook.event.recorded`. */
+  subject: string;
+  /** A protobuf message; under 1 MB. */
+  payload: Uint8Array;
+}
+
+/** Takes messages. Once it returns they are taken for good; when it throws they come again. */
+export type BusHandler = (messages: readonly BusMessage[]) => Promise<void>;
+
+/** See the head of this file. */
+export interface Bus {
+  /**
+   * Publishes messages.
+   * @returns for each message, in order, undefined once it is safely with the bus, else why it is not.
+   */
+  publish(messages: readonly BusMessage[]): Promise<(Error | undefined)[]>;
+  /**
+   * Takes every message of a subject.
+   * @param consumer names who takes them: processes of the same name share the messages, each other name gets them all.
+   */
+  subscribe(consumer: string, subject: string, handler: BusHandler): Promise<void>;
+  /** Whether the bus can take messages now. */
+  isReady(): boolean;
+  /** Ends the deliveries, waiting for the handlers that are at work. */
+  close(): Promise<void>;
+}
+
+const handlerMessagesMax = 64;
+const handlerBytesMax = 8 * 1024 * 1024;
+
+/** A bus within the process: publishing waits for the handlers, so a message that is published has been taken. */
+export function createLocalBus(log: Log): Bus {
+  const subscriptions: { consumer: string; subject: string; handler: BusHandler }[] = [];
+  return {
+    async publish(messages) {
+      const failures = messages.map((): Error | undefined => undefined);
+      for (const { consumer, subject, handler } of subscriptions) {
+        const indexes = messages.flatMap((message, index) => (message.subject === subject ? [index] : []));
+        const wanted = indexes.map((index) => messages[index] as BusMessage);
+        if (wanted.length === 0) continue;
+        const outcomes = await deliver(wanted, handler);
+        for (const [at, failure] of outcomes.entries()) {
+          if (failure === undefined) continue;
+          log.warn({ err: failure, consumer, subject }, "a message was not taken and will come again");
+          failures[indexes[at] as number] = failure;
+        }
+      }
+      return failures;
+    },
+    subscribe(consumer, subject, handler) {
+      subscriptions.push({ consumer, subject, handler });
+      return Promise.resolve();
+    },
+    isReady: () => true,
+    close: () => Promise.resolve(),
+  };
+}
+
+const streamName = "daybook";
+const streamAgeMaxMs = 7 * 24 * 60 * 60 * 1000;
+const duplicateWindowMs = 2 * 60 * 1000;
+const publishTimeoutMs = 5_000;
+const ackWaitMs = 60_000;
+const redeliverDelayMsMax = 30_000;
+
+/**
+ * A bus on NATS JetStream. The stream is made if it is missing. When the server goes away publishing fails, and goes on by itself
+ * when it is back.
+ */
+export async function connectNatsBus(url: string, name: string, log: Log): Promise<Bus> {
+  const connection = await connect({ servers: url, name, maxReconnectAttempts: -1, reconnectTimeWait: 500 });
+  await ensureStream(connection);
+  const client = jetstream(connection, { timeout: publishTimeoutMs });
+  const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
+
+  return {
+    async publish(messages) {
+      const outcomes = await Promise.allSettled(
+        messages.map(({ id, subject, payload }) => client.publish(subject, payload, { msgID: id })),
+      );
+      return outcomes.map((outcome) => (outcome.status === "fulfilled" ? undefined : asError(outcome.reason)));
+    },
+    async subscribe(consumer, subject, handler) {
+      const manager = await jetstreamManager(connection);
+      await manager.consumers.add(streamName, {
+        durable_name: consumer,
+        filter_subject: subject,
+        ack_policy: "explicit",
+        deliver_policy: "all",
+        ack_wait: nanos(ackWaitMs),
+      });
+      const source = await client.consumers.get(streamName, consumer);
+      const messages = await source.consume({ max_messages: handlerMessagesMax * 2 });
+      deliveries.push({ messages, finished: consume(messages, handler, log.child({ consumer })) });
+    },
+    isReady: () => !connection.isClosed(),
+    async close() {
+      for (const { messages, finished } of deliveries) {
+        await messages.close();
+        await finished;
+      }
+      await connection.drain();
+    },
+  };
+}
+
+async function ensureStream(connection: NatsConnection): Promise<void> {
+  const manager = await jetstreamManager(connection);
+  // Adding a stream that is there with the same settings changes nothing, so any number of processes may do it at once.
+  await manager.streams.add({
+    name: streamName,
+    subjects: [`${streamName}.>`],
+    storage: "file",
+    max_age: nanos(streamAgeMaxMs),
+    duplicate_window: nanos(duplicateWindowMs),
+  });
+}
+
+/** Gathers what arrives while the handler is at work, and acknowledges after it has returned. */
+async function consume(messages: ConsumerMessages, handler: BusHandler, log: Log): Promise<void> {
+  const batcher = createBatcher<JsMsg, void>({
+    async flush(_key, batch) {
+      const outcomes = await deliver(batch.map(toBusMessage), handler);
+      for (const [index, message] of batch.entries()) {
+        const failure = outcomes[index];
+        if (failure === undefined) {
+          message.ack();
+          continue;
+        }
+        log.warn(
+          { err: failure, deliveries: message.info.deliveryCount },
+          "a message was not taken and will come again",
+        );
+        message.nak(Math.min(redeliverDelayMsMax, 250 * 2 ** message.info.deliveryCount));
+      }
+      return batch.map(() => undefined);
+    },
+    sizeOf: (message) => message.data.length,
+    flushItemsMax: handlerMessagesMax,
+    flushSizeMax: handlerBytesMax,
+    flushesMax: 1,
+    // The server sends no more than was asked for, so this is never reached.
+    queueItemsMax: Number.POSITIVE_INFINITY,
+    queueFull: () => new Error("the consumer's queue is full"),
+  });
+  for await (const message of messages) {
+    batcher
+      .add("", message)
+      .catch((error: unknown) => log.error({ err: error }, "a message could not be acknowledged"));
+  }
+  await batcher.drain();
+}
+
+/** Hands messages over together, and one by one when that fails, so that a bad one does not hold up the others. */
+async function deliver(messages: readonly BusMessage[], handler: BusHandler): Promise<(Error | undefined)[]> {
+  const together = await attempt(messages, handler);
+  if (together === undefined || messages.length === 1) return messages.map(() => together);
+  const failures: (Error | undefined)[] = [];
+  for (const message of messages) failures.push(await attempt([message], handler));
+  return failures;
+}
+
+async function attempt(messages: readonly BusMessage[], handler: BusHandler): Promise<Error | undefined> {
+  try {
+    await handler(messages);
+    return undefined;
+  } catch (error) {
+    return asError(error);
+  }
+}
+
+function toBusMessage(message: JsMsg): BusMessage {
+  return { id: message.headers?.get("Nats-Msg-Id") ?? "", subject: message.subject, payload: message.data };
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

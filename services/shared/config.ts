@@ -1,0 +1,76 @@
+/** Reading of settings from the environment: once, in one place a process, with every problem reported at once. */
+
+/** What is wrong with the environment, a line for each setting. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The settings are not usable:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** Reads settings by name. An unusable one is noted, and a value of the right type stands in until all are read. */
+export interface SettingsReader {
+  /** Any text; undefined when unset or empty. */
+  optional(name: string): string | undefined;
+  /** Any text. Without a fallback it must be set. */
+  text(name: string, fallback?: string): string;
+  /** A text of at least `lengthMin` characters that must be set, and is never repeated in a message. */
+  secret(name: string, lengthMin: number): string;
+  /** A whole number from `min` to `max`. */
+  integer(name: string, fallback: number, min: number, max: number): number;
+  /** An address with one of the protocols; without a fallback it must be set. */
+  url(name: string, protocols: readonly string[], fallback?: string): string;
+  /** As url, or undefined when unset. */
+  optionalUrl(name: string, protocols: readonly string[]): string | undefined;
+  /** Notes a problem that concerns more than one setting. */
+  problem(text: string): void;
+}
+
+/**
+ * Reads settings with `read`.
+ * @throws ConfigError that names every unusable setting.
+ */
+export function readSettings<T>(env: NodeJS.ProcessEnv, read: (reader: SettingsReader) => T): T {
+  const problems: string[] = [];
+  const optional = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const required = (name: string): string => {
+    const value = optional(name);
+    if (value === undefined) problems.push(`${name} must be set`);
+    return value ?? "";
+  };
+  const checkUrl = (name: string, value: string, protocols: readonly string[]): string => {
+    const url = URL.parse(value);
+    if (value !== "" && (!url || !protocols.includes(url.protocol))) {
+      problems.push(`${name} must be an address that starts with ${protocols.join(" or ")}`);
+    }
+    return value;
+  };
+  const settings = read({
+    optional,
+    text: (name, fallback) => optional(name) ?? fallback ?? required(name),
+    secret(name, lengthMin) {
+      const value = required(name);
+      if (value !== "" && value.length < lengthMin) problems.push(`${name} must have at least ${lengthMin} characters`);
+      return value;
+    },
+    integer(name, fallback, min, max) {
+      const text = optional(name);
+      if (text === undefined) return fallback;
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      problems.push(`${name} must be a whole number from ${min} to ${max}`);
+      return fallback;
+    },
+    url: (name, protocols, fallback) => checkUrl(name, optional(name) ?? fallback ?? required(name), protocols),
+    optionalUrl(name, protocols) {
+      const value = optional(name);
+      return value === undefined ? undefined : checkUrl(name, value, protocols);
+    },
+    problem: (text) => problems.push(text),
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return settings;
+}

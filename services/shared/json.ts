@@ -1,0 +1,93 @@
+/**
+ * JSON without loss. Numbers that a double cannot hold (`12345678901234567890`, `1e999`, `0.10`… with 20 digits) keep their
+ * own text: they are read as JSON.rawJSON objects, which JSON.stringify writes back as they were.
+ */
+import { isUtf8 } from "node:buffer";
+
+/** Any value that JSON.parse can give. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** What is wrong with a value that a limit or a rule refuses. */
+export interface JsonProblem {
+  /** Where, as keys and indexes from the root of the value. */
+  path: string[];
+  /** What, as the end of a sentence that starts with the place. */
+  reason: string;
+}
+
+// In TypeScript's library only from ES2026 on.
+interface JsonWithSource {
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): boolean;
+  parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+}
+const jsonWithSource = JSON as unknown as JsonWithSource;
+
+// A number of 16 digits or more, one with an exponent, and a negative zero may not survive a double. What looks like one inside a string
+// is a false alarm, which costs only time.
+const mayLoseDigits = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE])|(?:^|[[:,\s])-0(?:$|[.,\]}\s])/;
+
+/**
+ * Reads JSON text.
+ * @throws SyntaxError when it is not JSON.
+ */
+export function parseJson(text: string): unknown {
+  if (!mayLoseDigits.test(text)) return JSON.parse(text);
+  return jsonWithSource.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined && !isExact(value, source)
+      ? jsonWithSource.rawJSON(source)
+      : value,
+  );
+}
+
+/**
+ * Reads a body of JSON.
+ * @throws SyntaxError when it is not UTF-8 or not JSON.
+ */
+export function parseJsonBytes(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new SyntaxError("The body is not UTF-8.");
+  return parseJson(bytes.toString("utf8"));
+}
+
+/** Whether a value read by parseJson is a JSON object. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !jsonWithSource.isRawJSON(value);
+}
+
+/**
+ * Looks for what PostgreSQL or a later reader could not keep: nesting below `depthMax` levels, U+0000, and surrogates
+ * that stand alone. Never goes deeper than `depthMax`, so no input can exhaust the stack.
+ */
+export function findJsonProblem(value: unknown, depthMax: number): JsonProblem | undefined {
+  if (typeof value === "string") {
+    const reason = textProblem(value);
+    return reason === undefined ? undefined : { path: [], reason };
+  }
+  if (typeof value !== "object" || value === null || jsonWithSource.isRawJSON(value)) return undefined;
+  if (depthMax === 0) return { path: [], reason: "is nested too deeply" };
+  for (const [key, child] of Object.entries(value)) {
+    const reason = Array.isArray(value) ? undefined : textProblem(key);
+    // The key itself cannot be repeated in an answer.
+    if (reason !== undefined) return { path: [], reason: `has a key that ${reason}` };
+    const problem = findJsonProblem(child, depthMax - 1);
+    if (problem) return { path: [key, ...problem.path], reason: problem.reason };
+  }
+  return undefined;
+}
+
+/** Why a text cannot be kept, or undefined when it can. */
+export function textProblem(text: string): string | undefined {
+  if (text.includes("\0")) return "holds U+0000";
+  if (!text.isWellFormed()) return "holds a surrogate that stands alone";
+  return undefined;
+}
+
+function isExact(value: number, source: string): boolean {
+  // JSON.stringify would write `0` for `-0` and `null` for an overflow. Anything else is exact if its shortest text is the same.
+  return String(value) === source && !Object.is(value, -0);
+}

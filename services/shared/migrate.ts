@@ -1,0 +1,47 @@
+/** Numbered SQL migrations, forward only. Any number of processes may start at once: one migrates, the others wait. */
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { withTransaction, type Database, type Transaction } from "./postgres.ts";
+
+const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
+
+/**
+ * Brings a schema up to date with the files of a folder (`0001_init.sql`, …). All of it is one transaction: it happens or it
+ * does not.
+ * @param schema made if it is missing; the record of what was applied is kept in its table `migrations`.
+ * @throws Error when a file that was applied has been changed since.
+ */
+export async function migrate(database: Database, schema: string, folder: string): Promise<void> {
+  const files = (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();
+  await withTransaction(database, async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`daybook migrations of ${schema}`]);
+    const applied = await readApplied(tx, schema);
+    for (const name of files) {
+      const sql = await readFile(join(folder, name), "utf8");
+      const checksum = createHash("sha256").update(sql).digest("hex");
+      const known = applied.get(name);
+      if (known !== undefined) {
+        if (known !== checksum) throw new Error(`migration ${schema}/${name} was changed after it had been applied`);
+        continue;
+      }
+      await tx.query(sql);
+      await tx.query(`INSERT INTO ${schema}.migrations (name, checksum) VALUES ($1, $2)`, [name, checksum]);
+    }
+  });
+}
+
+async function readApplied(tx: Transaction, schema: string): Promise<Map<string, string>> {
+  await tx.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  await tx.query(
+    `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+       name text PRIMARY KEY,
+       checksum text NOT NULL,
+       applied_at timestamptz NOT NULL DEFAULT now()
+     )`,
+  );
+  const { rows } = await tx.query<{ name: string; checksum: string }>(
+    `SELECT name, checksum FROM ${schema}.migrations`,
+  );
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+}

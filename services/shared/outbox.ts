@@ -1,0 +1,120 @@
+/**
+ * The transactional outbox. A service writes what it has to say into its table `outbox` in the transaction that makes it true; the relay
+ * publishes the rows and deletes them. At least once: a crash between the two publishes a row again, with the same id.
+ *
+ * Rows are deleted, not passed by a mark: one that commits late, behind others with a higher id, is simply found by the next look.
+ * Several relays share the table, each taking rows that no other holds.
+ */
+import { Gauge, type Registry } from "prom-client";
+import type { Bus, BusMessage } from "./bus.ts";
+import type { Log } from "./log.ts";
+import { statement, withTransaction, type Database } from "./postgres.ts";
+
+/** Publishes the rows of one outbox table. */
+export interface OutboxRelay {
+  /** Says that a row was committed, so that it need not wait for the next look. */
+  wake(): void;
+  /** Starts to publish. */
+  start(): void;
+  /** Publishes what is under way, then stops. */
+  close(): Promise<void>;
+}
+
+/** What a relay works with. */
+export interface OutboxRelayOptions {
+  database: Database;
+  /** The schema that holds the table `outbox`. */
+  schema: string;
+  bus: Bus;
+  log: Log;
+  registry: Registry;
+}
+
+const rowsMax = 64;
+// Rows of another process that died, and rows that wait to be tried again, are found by looking.
+const lookIntervalMs = 500;
+
+/** Makes the relay of a service. */
+export function createOutboxRelay({ database, schema, bus, log, registry }: OutboxRelayOptions): OutboxRelay {
+  const takeRows = statement<{ id: string; subject: string; payload: Buffer; attempts: number }>(
+    `${schema}.outbox.take`,
+    `SELECT id, subject, payload, attempts FROM ${schema}.outbox WHERE available_at <= now()
+     ORDER BY id LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED`,
+  );
+  const deleteRows = statement(`${schema}.outbox.delete`, `DELETE FROM ${schema}.outbox WHERE id = ANY($1::uuid[])`);
+  // Doubles from half a second to half a minute.
+  const postponeRows = statement(
+    `${schema}.outbox.postpone`,
+    `UPDATE ${schema}.outbox SET attempts = attempts + 1, available_at = now() + least(30, 0.5 * 2 ^ least(attempts, 10)) * interval '1 second'
+     WHERE id = ANY($1::uuid[])`,
+  );
+  const countRows = statement<{ rows: number }>(
+    `${schema}.outbox.count`,
+    `SELECT count(*) AS rows FROM ${schema}.outbox`,
+  );
+
+  const stopping = new AbortController();
+  let wakeUp = Promise.withResolvers<void>();
+  let running: Promise<void> = Promise.resolve();
+
+  const depth = new Gauge({
+    name: "daybook_outbox_rows",
+    help: "Batches committed and not yet published.",
+    labelNames: ["schema"],
+    registers: [],
+    async collect() {
+      const [count] = await countRows(database, []);
+      this.set({ schema }, count?.rows ?? 0);
+    },
+  });
+
+  registry.registerMetric(depth);
+
+  /** @returns how many rows were taken. */
+  function relayOnce(): Promise<number> {
+    return withTransaction(database, async (tx) => {
+      // If the deletion is lost in a crash the rows are published again, which is harmless; so it need not wait for the disk.
+      await tx.query("SET LOCAL synchronous_commit = off");
+      const rows = await takeRows(tx, []);
+      if (rows.length === 0) return 0;
+      const failures = await bus.publish(
+        rows.map(({ id, subject, payload }): BusMessage => ({ id, subject, payload })),
+      );
+      const published = rows.filter((_, index) => failures[index] === undefined).map(({ id }) => id);
+      const failed = rows.filter((_, index) => failures[index] !== undefined).map(({ id }) => id);
+      if (published.length > 0) await deleteRows(tx, [published]);
+      if (failed.length > 0) {
+        await postponeRows(tx, [failed]);
+        log.warn({ err: failures.find((failure) => failure !== undefined), rows: failed.length }, "publishing failed");
+      }
+      return rows.length;
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      wakeUp = Promise.withResolvers<void>();
+      try {
+        if ((await relayOnce()) > 0) continue;
+      } catch (error) {
+        log.warn({ err: error }, "the outbox cannot be read");
+      }
+      const timer = setTimeout(wakeUp.resolve, lookIntervalMs);
+      await wakeUp.promise;
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    wake: () => wakeUp.resolve(),
+    start() {
+      running = run();
+    },
+    async close() {
+      stopping.abort();
+      wakeUp.resolve();
+      await running;
+      registry.removeSingleMetric("daybook_outbox_rows");
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** PostgreSQL: pools, prepared statements, transactions, and which failures mean that it is away. */
+import pg from "pg";
+import { parseDateTime } from "./time.ts";
+import type { Log } from "./log.ts";
+
+/** A pool of connections. */
+export type Database = pg.Pool;
+
+/** A connection within a transaction. */
+export type Transaction = pg.PoolClient;
+
+/** Where a statement runs: on any connection of a pool, or in a transaction. */
+export type Queryable = Database | Transaction;
+
+/** Limits of a pool. */
+export interface DatabaseOptions {
+  url: string;
+  applicationName: string;
+  connectionsMax: number;
+  log: Log;
+}
+
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 30_000;
+const idleInTransactionTimeoutMs = 60_000;
+const transactionAttemptsMax = 5;
+
+/** Opens a pool. Connections are made when they are first needed. */
+export function openDatabase({ url, applicationName, connectionsMax, log }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: applicationName,
+    max: connectionsMax,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    types: { getTypeParser: typeParser },
+  });
+  // A connection that breaks while nobody uses it; the pool replaces it.
+  pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
+  return pool;
+}
+
+/** A prepared statement: parsed and planned once for each connection. */
+export interface Statement<Row> {
+  (database: Queryable, values: readonly unknown[]): Promise<Row[]>;
+}
+
+/**
+ * Declares a prepared statement.
+ * @param name unique in the process.
+ */
+export function statement<Row>(name: string, text: string): Statement<Row> {
+  return async (database, values) => {
+    const result = await database.query<Row & pg.QueryResultRow>({ name, text, values: values as unknown[] });
+    return result.rows;
+  };
+}
+
+/**
+ * Runs `work` in a transaction (READ COMMITTED). A deadlock or a serialization failure is retried unseen, so `work` must
+ * have no effect outside the transaction.
+ */
+export async function withTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const tx = await database.connect();
+    let broken: Error | undefined;
+    try {
+      await tx.query("BEGIN");
+      const result = await work(tx);
+      await tx.query("COMMIT");
+      return result;
+    } catch (error) {
+      await tx.query("ROLLBACK").catch((rollbackError: Error) => (broken = rollbackError));
+      if (attempt === transactionAttemptsMax || !isTransient(error)) throw error;
+    } finally {
+      tx.release(broken);
+    }
+  }
+}
+
+/** Whether a failure means that the database is away or overloaded, so that the same may succeed later. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === "string") {
+    // Classes: 08 connection, 53 resources, 57 operator intervention (shutdown, statement timeout).
+    return /^(08|53|57)/.test(code) || /^(ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/.test(code);
+  }
+  // pg gives these no code.
+  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
+    error.message,
+  );
+}
+
+function isTransient(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === "40P01" || code === "40001";
+}
+
+const oid = { int8: 20, json: 114, timestamptz: 1184 } as const;
+
+/** json stays text, so that nothing in it is changed; instants are microseconds; counts are numbers. */
+function typeParser(type: number, format?: "text" | "binary"): (value: string) => unknown {
+  if (format !== "binary") {
+    if (type === oid.json) return (text) => text;
+    if (type === oid.int8) return Number;
+    if (type === oid.timestamptz) return (text) => parseDateTime(text.replace(" ", "T"));
+  }
+  const parse: (type: number, format?: "text" | "binary") => (value: string) => unknown = pg.types.getTypeParser;
+  return parse(type, format);
+}
+
+const startWaitMs = 60_000;
+const startRetryMs = 250;
+
+/**
+ * Waits until the database answers, as it may start at the same time.
+ * @throws Error when it does not within a minute, or when it refuses for good.
+ */
+export async function waitForDatabase(database: Database): Promise<void> {
+  const deadline = Date.now() + startWaitMs;
+  for (;;) {
+    try {
+      await database.query("SELECT 1");
+      return;
+    } catch (error) {
+      if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, startRetryMs));
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** A service as a process of its own: settings, listeners, start and stop. */
+import type { Transport } from "@connectrpc/connect";
+import { connectNatsBus } from "./bus.ts";
+import { systemClock } from "./clock.ts";
+import { readSettings, type SettingsReader } from "./config.ts";
+import { runProcess } from "./lifecycle.ts";
+import { createLog } from "./log.ts";
+import { openDatabase, waitForDatabase } from "./postgres.ts";
+import { createRegistry, serveInternal, serveRpc } from "./server.ts";
+import type { Service, ServiceContext } from "./service.ts";
+import { http2Transport, serviceRoutes } from "./transport.ts";
+
+/** What a service may ask of its process beyond its context. */
+export interface ServiceProcess<Settings> {
+  settings: Settings;
+  /** A transport to the service at a URL. */
+  connectTo: (url: string) => Transport;
+}
+
+/** Which service to run. */
+export interface ServiceDefinition<Settings> {
+  /** Its name, such as `event`. */
+  name: string;
+  /** Where it listens unless PORT and INTERNAL_PORT say otherwise. */
+  port: number;
+  internalPort: number;
+  /** Reads the settings that only this service has. */
+  read(reader: SettingsReader): Settings;
+  create(context: ServiceContext, process: ServiceProcess<Settings>): Service;
+}
+
+/** The settings of every process that talks to others. */
+export function readMeshSettings(reader: SettingsReader) {
+  return {
+    internalToken: reader.secret("INTERNAL_TOKEN", 32),
+    host: reader.text("HOST", "0.0.0.0"),
+    logLevel: reader.text("LOG_LEVEL", "info"),
+  };
+}
+
+/** Runs a service until it is told to stop. */
+export async function runService<Settings>(definition: ServiceDefinition<Settings>): Promise<void> {
+  const { name } = definition;
+  const log = createLog(name, process.env.LOG_LEVEL ?? "info");
+  await runProcess(log, async (owner) => {
+    const settings = readSettings(process.env, (reader) => ({
+      ...readMeshSettings(reader),
+      port: reader.integer("PORT", definition.port, 0, 65_535),
+      internalPort: reader.integer("INTERNAL_PORT", definition.internalPort, 0, 65_535),
+      databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
+      connectionsMax: reader.integer("DATABASE_CONNECTIONS_MAX", 10, 2, 1000),
+      natsUrl: reader.url("NATS_URL", ["nats:", "tls:"]),
+      own: definition.read(reader),
+    }));
+    const { host, internalToken: credential } = settings;
+    const registry = createRegistry();
+    let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));
+    owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady: () => ready() }));
+
+    const database = openDatabase({
+      url: settings.databaseUrl,
+      applicationName: `daybook-${name}`,
+      connectionsMax: settings.connectionsMax,
+      log,
+    });
+    owner.defer(() => database.end());
+    await waitForDatabase(database);
+    const bus = owner.own(await connectNatsBus(settings.natsUrl, name, log));
+    const context: ServiceContext = { database, bus, clock: systemClock, log, registry };
+    const service = owner.own(
+      definition.create(context, { settings: settings.own, connectTo: (url) => http2Transport(url, credential) }),
+    );
+    await service.start();
+    ready = () => service.checkReady();
+    owner.own(await serveRpc({ routes: serviceRoutes(service), credential, host, port: settings.port, log, registry }));
+    log.info({ host, port: settings.port }, "ready");
+  });
+}

@@ -1,0 +1,28 @@
+/** What every service is made of, and what it is made from. */
+import type { Registry } from "prom-client";
+import type { Bus } from "./bus.ts";
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
+import type { Database } from "./postgres.ts";
+import type { Routes } from "./transport.ts";
+
+/** What a service is given to work with. */
+export interface ServiceContext {
+  database: Database;
+  bus: Bus;
+  clock: Clock;
+  log: Log;
+  registry: Registry;
+}
+
+/** A service, in whatever process it runs. */
+export interface Service {
+  /** Its RPCs. */
+  routes: Routes;
+  /** Brings its schema up to date and begins its work. Its RPCs may be called from then on. */
+  start(): Promise<void>;
+  /** Rejects while it cannot do its work. */
+  checkReady: () => Promise<void>;
+  /** Ends its work in order. The database and the bus are not its own and stay open. */
+  close(): Promise<void>;
+}
