@@ -1,0 +1,31 @@
+/** The demo properties of a first start: one live, one test, each with a key that may do everything. */
+import { newUuid } from "#shared/ids.ts";
+import { withTransaction } from "#shared/postgres.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { formatMicros } from "#shared/time.ts";
+import { scopes } from "./domain/scopes.ts";
+import type { ModeName } from "./domain/secret.ts";
+import { storeKey } from "./keys.ts";
+import { findAnyProperty, insertProperty, lockBootstrap } from "./sql/properties.ts";
+
+/** The secrets of the demo properties' keys. */
+export type BootstrapKeys = Record<ModeName, string>;
+
+/**
+ * Makes the demo properties if there is no property yet. Of several processes that start at once one makes them.
+ * @returns whether they were made now.
+ */
+export function bootstrap({ database, clock }: ServiceContext, secrets: BootstrapKeys): Promise<boolean> {
+  return withTransaction(database, async (tx) => {
+    await lockBootstrap(tx, []);
+    const [existing] = await findAnyProperty(tx, []);
+    if (existing) return false;
+    const createdAt = clock.nowMicros();
+    for (const mode of ["live", "test"] as const) {
+      const propertyId = newUuid();
+      await insertProperty(tx, [propertyId, `Demo (${mode})`, mode, formatMicros(createdAt)]);
+      await storeKey(tx, { propertyId, name: "bootstrap", secret: secrets[mode], scopes, createdAt, expiresAt: null });
+    }
+    return true;
+  });
+}

@@ -1,0 +1,36 @@
+/** Storing of a key: its hash, never its secret. */
+import type { Micros } from "#shared/clock.ts";
+import { newUuid } from "#shared/ids.ts";
+import type { Queryable } from "#shared/postgres.ts";
+import { newestRevision } from "#shared/revisions.ts";
+import { formatMicros } from "#shared/time.ts";
+import { displayPrefix, hashSecret } from "./domain/secret.ts";
+import { insertKey, type KeyRow } from "./sql/keys.ts";
+
+/** What a key is made of. */
+export interface NewKey {
+  /** UUID */
+  propertyId: string;
+  name: string;
+  secret: string;
+  scopes: readonly string[];
+  createdAt: Micros;
+  expiresAt: Micros | null;
+}
+
+/** Stores a key, pinned to the newest revision. */
+export async function storeKey(database: Queryable, key: NewKey): Promise<KeyRow> {
+  const [row] = await insertKey(database, [
+    key.propertyId,
+    newUuid(),
+    key.name,
+    hashSecret(key.secret),
+    displayPrefix(key.secret),
+    key.scopes,
+    newestRevision,
+    formatMicros(key.createdAt),
+    key.expiresAt === null ? null : formatMicros(key.expiresAt),
+  ]);
+  if (!row) throw new Error("the key was not stored");
+  return row;
+}

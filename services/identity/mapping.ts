@@ -1,0 +1,37 @@
+/** Rows of the schema to messages. */
+import { create } from "@bufbuild/protobuf";
+import { KeySchema, Mode, PropertySchema, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { encodeId } from "#shared/ids.ts";
+import { toTimestamp } from "#shared/time.ts";
+import type { ModeName } from "./domain/secret.ts";
+import type { KeyRow } from "./sql/keys.ts";
+import type { PropertyRow } from "./sql/properties.ts";
+
+const modeOfName: Record<ModeName, Mode> = { live: Mode.LIVE, test: Mode.TEST };
+
+export function toProperty(row: PropertyRow): Property {
+  return create(PropertySchema, {
+    id: encodeId("prop", row.id),
+    name: row.name,
+    mode: modeOfName[row.mode],
+    createdAt: toTimestamp(row.created_at),
+  });
+}
+
+export function toKey(row: KeyRow): Key {
+  return create(KeySchema, {
+    id: encodeId("key", row.id),
+    propertyId: encodeId("prop", row.property_id),
+    name: row.name,
+    displayPrefix: row.display_prefix,
+    scopes: row.scopes,
+    revision: row.revision,
+    createdAt: toTimestamp(row.created_at),
+    ...(row.expires_at === null ? {} : { expiresAt: toTimestamp(row.expires_at) }),
+  });
+}
+
+/** The name of a mode, or undefined for one that is not valid. */
+export function toModeName(mode: Mode): ModeName | undefined {
+  return mode === Mode.LIVE ? "live" : mode === Mode.TEST ? "test" : undefined;
+}

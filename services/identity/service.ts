@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { migrate } from "#shared/migrate.ts";
+import type { Service, ServiceContext } from "#shared/service.ts";
+import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
+import { authenticateKey } from "./rpc/authenticate-key.ts";
+import { createKey } from "./rpc/create-key.ts";
+import { createProperty } from "./rpc/create-property.ts";
+import { findAnyProperty } from "./sql/properties.ts";
+
+const migrations = join(import.meta.dirname, "migrations");
+
+/** Makes the identity service. On its first start it makes the demo properties with the keys given. */
+export function createIdentity(
+  context: ServiceContext,
+  options: { bootstrapKeys: BootstrapKeys; onBootstrap?: (keys: BootstrapKeys) => void },
+): Service {
+  return {
+    routes(router) {
+      router.service(IdentityService, {
+        authenticateKey: authenticateKey(context),
+        createProperty: createProperty(context),
+        createKey: createKey(context),
+      });
+    },
+    async start() {
+      await migrate(context.database, "identity", migrations);
+      if (await bootstrap(context, options.bootstrapKeys)) options.onBootstrap?.(options.bootstrapKeys);
+    },
+    async checkReady() {
+      await findAnyProperty(context.database, []);
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,36 @@
+import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/clock.ts";
+import type { ModeName } from "../domain/secret.ts";
+
+/** A row of identity.properties. */
+export interface PropertyRow {
+  id: string;
+  name: string;
+  mode: ModeName;
+  created_at: Micros;
+}
+
+/** $1 id, $2 name, $3 mode, $4 created_at */
+export const insertProperty = statement<PropertyRow>(
+  "identity.properties.insert",
+  `INSERT INTO identity.properties (id, name, mode, created_at) VALUES ($1, $2, $3, $4)
+   RETURNING id, name, mode, created_at`,
+);
+
+/** $1 id */
+export const findProperty = statement<PropertyRow>(
+  "identity.properties.find",
+  `SELECT id, name, mode, created_at FROM identity.properties WHERE id = $1`,
+);
+
+/** One row if there is any property. */
+export const findAnyProperty = statement<{ id: string }>(
+  "identity.properties.any",
+  `SELECT id FROM identity.properties LIMIT 1`,
+);
+
+/** Lets one process at a time decide whether the demo properties are to be made. Held to the end of the transaction. */
+export const lockBootstrap = statement(
+  "identity.bootstrap.lock",
+  `SELECT pg_advisory_xact_lock(hashtext('daybook bootstrap'))`,
+);
