@@ -1,0 +1,56 @@
+/** Rows of the schema to messages. */
+import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import {
+  IdentifierSchema,
+  LocationSchema,
+  ProfileSchema,
+  ProfileStatus,
+  type Identifier,
+  type Profile,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import { encodeId } from "#shared/ids.ts";
+import { parseDateTime, toTimestamp } from "#shared/time.ts";
+import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
+
+const statusOfName: Record<ProfileRow["status"], ProfileStatus> = {
+  active: ProfileStatus.ACTIVE,
+  merged: ProfileStatus.MERGED,
+  redacted: ProfileStatus.REDACTED,
+};
+
+export function toProfile(row: ProfileRow): Profile {
+  const id = encodeId("prof", row.id);
+  return create(ProfileSchema, {
+    id,
+    status: statusOfName[row.status],
+    identifiers: row.identifiers.map((identifier) => toIdentifier(id, identifier)),
+    attributesJson: row.attributes,
+    tags: row.tags,
+    ...(row.location ? { location: create(LocationSchema, row.location) } : {}),
+    ...(row.merged_into === null ? {} : { mergedInto: encodeId("prof", row.merged_into) }),
+    version: BigInt(row.version),
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
+  });
+}
+
+function toIdentifier(profileId: string, row: ProfileIdentifierRow): Identifier {
+  return create(IdentifierSchema, {
+    id: encodeId("idnt", row.id),
+    profileId,
+    type: row.type,
+    value: row.value,
+    isPrimary: row.is_primary,
+    ...(row.verified_at === null ? {} : { verifiedAt: timestampOfText(row.verified_at) }),
+    source: row.source,
+    createdAt: timestampOfText(row.created_at),
+    updatedAt: timestampOfText(row.updated_at),
+  });
+}
+
+function timestampOfText(text: string): Timestamp {
+  const micros = parseDateTime(text);
+  if (micros === undefined) throw new RangeError("PostgreSQL wrote a time that cannot be read");
+  return toTimestamp(micros);
+}
