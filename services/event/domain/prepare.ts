@@ -1,0 +1,124 @@
+/** From what a caller sent to what is stored, or every reason why not. */
+import { createHash } from "node:crypto";
+import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import { DaybookError, type FieldError } from "#shared/errors.ts";
+import { findJsonProblem, isJsonObject, parseJson, textProblem } from "#shared/json.ts";
+import { formatMicros, parseDateTime } from "#shared/time.ts";
+import { normalizeEventType } from "./event-type.ts";
+import { readMoney, type Money } from "./money.ts";
+
+/** An item that may be recorded, once its profile is known. */
+export interface PreparedEvent {
+  type: string;
+  /** The text of a JSON object. */
+  properties: string;
+  money: Money | undefined;
+  occurredAt: Micros;
+  dedupeId: string | undefined;
+  idempotencyKey: IdempotencyKey | undefined;
+  source: string;
+  backfill: boolean;
+}
+
+/** A caller's key for one item, and what the item was. */
+export interface IdempotencyKey {
+  key: string;
+  /** SHA-256 */
+  fingerprint: Buffer;
+}
+
+const propertiesBytesMax = 256 * 1024;
+const propertiesDepthMax = 32;
+const dedupeIdLengthMax = 255;
+const sourceLengthMax = 64;
+const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
+const yearAheadMicros = 366 * 24 * 60 * 60 * 1_000_000;
+
+/**
+ * Checks an item and brings it into normal form. Whose it is is not looked at.
+ * @throws DaybookError with every field at fault.
+ */
+export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
+  const errors: FieldError[] = [];
+  const note = (code: FieldError["code"], param: string, message: string): void => {
+    errors.push({ code, message, param });
+  };
+
+  const type = normalizeEventType(input.type);
+  if ("error" in type) errors.push(type.error);
+  const money = readMoney(input.value, input.currency);
+  if ("errors" in money) errors.push(...money.errors);
+  const problem = propertiesProblem(input.propertiesJson);
+  if (problem) errors.push(problem);
+
+  const occurredAt = input.occurredAt === undefined ? now : parseDateTime(input.occurredAt);
+  if (occurredAt === undefined) {
+    note("parameter_invalid", "occurred_at", "This is not an ISO 8601 date-time with an offset or Z.");
+  } else if (occurredAt < 0 || occurredAt > now + yearAheadMicros) {
+    note("parameter_invalid", "occurred_at", "The time lies before 1970 or more than a year ahead.");
+  }
+  const { dedupeId, idempotencyKey, source } = input;
+  if (dedupeId !== undefined) {
+    const reason = textProblem(dedupeId);
+    if (reason !== undefined) note("parameter_invalid", "dedupe_id", `The dedupe_id ${reason}.`);
+    else if (dedupeId === "" || Array.from(dedupeId).length > dedupeIdLengthMax) {
+      note("parameter_invalid", "dedupe_id", `A dedupe_id has 1 to ${dedupeIdLengthMax} characters.`);
+    }
+  }
+  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey)) {
+    const message = "An idempotency_key is 1 to 255 printable ASCII characters without space.";
+    note("parameter_invalid", "idempotency_key", message);
+  }
+  if (source === "" || source.length > sourceLengthMax || textProblem(source) !== undefined) {
+    note("parameter_invalid", "source", `A source has 1 to ${sourceLengthMax} characters.`);
+  }
+  if (errors.length > 0 || "error" in type || "errors" in money || occurredAt === undefined) {
+    throw DaybookError.ofFields(errors);
+  }
+  return {
+    type: type.type,
+    properties: input.propertiesJson,
+    money: money.money,
+    occurredAt,
+    dedupeId,
+    idempotencyKey: idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint: fingerprint(input) },
+    source,
+    backfill: input.backfill,
+  };
+}
+
+function propertiesProblem(text: string): FieldError | undefined {
+  const invalid = (message: string, path: readonly string[] = []): FieldError => ({
+    code: "parameter_invalid",
+    message,
+    param: ["properties", ...path].join("."),
+  });
+  if (Buffer.byteLength(text) > propertiesBytesMax) {
+    return invalid(`The properties of an event take at most ${propertiesBytesMax / 1024} KiB.`);
+  }
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    return invalid("The properties are not JSON.");
+  }
+  if (!isJsonObject(value)) return invalid("The properties are not a JSON object.");
+  const problem = findJsonProblem(value, propertiesDepthMax);
+  return problem && invalid(`This property ${problem.reason}.`, problem.path);
+}
+
+/** Two items are the same when the caller sent the same in every field. */
+function fingerprint(input: EventInput): Buffer {
+  const { reference } = input.profile ?? {};
+  const whose = reference?.case === "identifier" ? [reference.value.type, reference.value.value] : [reference?.value];
+  const { type, propertiesJson, value, currency, occurredAt, dedupeId, source, backfill } = input;
+  const fields = [type, whose, propertiesJson, value, currency, occurredAt, dedupeId, source, backfill];
+  return createHash("sha256").update(JSON.stringify(fields)).digest();
+}
+
+/** When a key of each kind that is claimed now is free again. */
+export function keyExpiry(kind: "dedupe_id" | "idempotency_key", now: Micros): string {
+  const hours = kind === "dedupe_id" ? 48 : 24;
+  return formatMicros(now + hours * 60 * 60 * 1_000_000);
+}

@@ -1,0 +1,147 @@
+import { create } from "@bufbuild/protobuf";
+import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  RecordEventsResponseSchema,
+  RecordEventResultSchema,
+  type Event,
+  type EventInput,
+  type EventService,
+  type RecordEventResult,
+} from "#proto/daybook/event/v1/event_pb.ts";
+import type { ProfileResolution, ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import { DaybookError, fromErrorMessage, toErrorMessage } from "#shared/errors.ts";
+import { decodeId } from "#shared/ids.ts";
+import { calling, onwardOptions } from "#shared/interceptors.ts";
+import { checkItemCount } from "#shared/limits.ts";
+import type { OutboxRelay } from "#shared/outbox.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { prepareEvent, type PreparedEvent } from "../domain/prepare.ts";
+import { findHeldEvents, recordEvents as record, type HeldEvent, type Recordable } from "../recorder.ts";
+
+const eventsMax = 1000;
+
+/** An item on its way: whatever is decided of it stands in `outcome`. */
+interface Item {
+  input: EventInput;
+  prepared: PreparedEvent;
+  resolvedFrom?: string;
+  outcome?: Event | HeldEvent | DaybookError;
+}
+
+export function recordEvents(
+  context: ServiceContext & { profiles: Client<typeof ProfileService>; relay: OutboxRelay },
+): ServiceImpl<typeof EventService>["recordEvents"] {
+  const { database, clock, profiles, relay } = context;
+
+  return async (request, handlerContext) => {
+    checkItemCount(request.events.length, eventsMax, "events");
+    const property = decodeId("prop", request.propertyId, "property_id");
+    const now = clock.nowMicros();
+    const results = request.events.map((input) => prepare(input, now));
+    const items = results.filter((result): result is Item => !(result instanceof DaybookError));
+
+    await replay(property, items, now);
+    const recordables = await resolve(request.propertyId, items.filter(isOpen), handlerContext);
+    if (recordables.size > 0) {
+      const open = [...recordables.keys()];
+      const events = await record(database, property, [...recordables.values()], now);
+      relay.wake();
+      for (const [index, item] of open.entries()) {
+        const event = events[index];
+        if (event) item.outcome = event;
+      }
+      await replay(property, open.filter(isOpen), now);
+    }
+    return create(RecordEventsResponseSchema, {
+      results: results.map((result) => toResult(result, request.returnEvents)),
+    });
+  };
+
+  /** Settles the items whose keys are held already. */
+  async function replay(property: string, items: readonly Item[], now: Micros): Promise<void> {
+    const prepared = items.map((item) => item.prepared);
+    for (const [index, event] of (await findHeldEvents(database, property, prepared, now)).entries()) {
+      const item = items[index];
+      if (item && event) item.outcome = event.otherItem ? keyReused() : event;
+    }
+  }
+
+  /** Finds out whose the items are, settling those of nobody that exists. */
+  async function resolve(
+    propertyId: string,
+    items: readonly Item[],
+    handlerContext: HandlerContext,
+  ): Promise<Map<Item, Recordable>> {
+    const recordables = new Map<Item, Recordable>();
+    if (items.length === 0) return recordables;
+    const references = items.map(({ input }) => input.profile ?? {});
+    const { resolutions } = await calling(
+      profiles.resolveProfiles({ propertyId, references }, onwardOptions(handlerContext)),
+    );
+    for (const [index, item] of items.entries()) {
+      const resolution = resolutions[index];
+      if (!resolution) throw new Error("a reference was not answered");
+      const profile = toProfileFields(resolution);
+      if (profile instanceof DaybookError) item.outcome = profile;
+      else recordables.set(item, { ...item.prepared, ...profile });
+      if (resolution.outcome.case === "profile" && resolution.outcome.value.resolvedFrom !== undefined) {
+        item.resolvedFrom = resolution.outcome.value.resolvedFrom;
+      }
+    }
+    return recordables;
+  }
+}
+
+function prepare(input: EventInput, now: Micros): Item | DaybookError {
+  try {
+    return { input, prepared: prepareEvent(input, now) };
+  } catch (error) {
+    if (error instanceof DaybookError) return error;
+    throw error;
+  }
+}
+
+function isOpen(item: Item): boolean {
+  return item.outcome === undefined;
+}
+
+function toProfileFields({ outcome }: ProfileResolution): Pick<Recordable, "profileId" | "identifier"> | DaybookError {
+  switch (outcome.case) {
+    case "profile":
+      return { profileId: decodeId("prof", outcome.value.profileId, "profile_id"), identifier: null };
+    case "unmatched":
+      return { profileId: null, identifier: outcome.value };
+    case "error":
+      return fromErrorMessage(outcome.value);
+    default:
+      throw new Error("a reference has no outcome");
+  }
+}
+
+function toResult(result: Item | DaybookError, returnEvents: boolean): RecordEventResult {
+  const outcome = result instanceof DaybookError ? result : result.outcome;
+  if (outcome === undefined) throw new Error("an item was not settled");
+  if (outcome instanceof DaybookError) {
+    return create(RecordEventResultSchema, { outcome: { case: "error", value: toErrorMessage(outcome) } });
+  }
+  const replayed = "otherItem" in outcome;
+  const event = replayed ? outcome.event : outcome;
+  const resolvedFrom = result instanceof DaybookError ? undefined : result.resolvedFrom;
+  return create(RecordEventResultSchema, {
+    outcome: {
+      case: "recorded",
+      value: {
+        eventId: event.id,
+        replayed,
+        ...(resolvedFrom === undefined ? {} : { resolvedFrom }),
+        ...(returnEvents ? { event } : {}),
+      },
+    },
+  });
+}
+
+function keyReused(): DaybookError {
+  const message = "This idempotency_key was used for another event.";
+  return new DaybookError("idempotency_key_reused", message, { param: "idempotency_key" });
+}

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import type { Client } from "@connectrpc/connect";
+import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { migrate } from "#shared/migrate.ts";
+import { createOutboxRelay } from "#shared/outbox.ts";
+import { repeat } from "#shared/repeat.ts";
+import type { Service, ServiceContext } from "#shared/service.ts";
+import { createPartitions, deleteExpired, maintenanceIntervalMs } from "./maintenance.ts";
+import { getEvents } from "./rpc/get-events.ts";
+import { recordEvents } from "./rpc/record-events.ts";
+import { probe } from "./sql/events.ts";
+
+const migrations = join(import.meta.dirname, "migrations");
+
+/** Makes the event service. It asks the profile service whose each event is. */
+export function createEvent(context: ServiceContext, profiles: Client<typeof ProfileService>): Service {
+  const owner = new Owner();
+  const relay = createOutboxRelay({ ...context, schema: "event" });
+  return {
+    routes(router) {
+      router.service(EventService, {
+        recordEvents: recordEvents({ ...context, profiles, relay }),
+        getEvents: getEvents(context),
+      });
+    },
+    async start() {
+      await migrate(context.database, "event", migrations);
+      await createPartitions(context);
+      owner.own(relay).start();
+      owner.own(
+        repeat(maintenanceIntervalMs, context.log, "look after tables", async (signal) => {
+          await createPartitions(context);
+          await deleteExpired(context, signal);
+        }),
+      );
+    },
+    async checkReady() {
+      await probe(context.database, []);
+    },
+    close: () => owner.close(),
+  };
+}

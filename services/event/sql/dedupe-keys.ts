@@ -1,0 +1,59 @@
+import { statement } from "#shared/postgres.ts";
+
+/** What a caller can name an event by to have it once. */
+export type KeyKind = "dedupe_id" | "idempotency_key";
+
+/** A key that an event holds. */
+export interface HeldKeyRow {
+  kind: KeyKind;
+  key: string;
+  event_id: string;
+  fingerprint: Buffer | null;
+}
+
+/** $1 property_id, $2 kinds, $3 keys, $4 now. Keys that are free give no row. */
+export const findKeys = statement<HeldKeyRow>(
+  "event.dedupe_keys.find",
+  `SELECT d.kind, d.key, d.event_id, d.fingerprint
+   FROM unnest($2::text[], $3::text[]) AS wanted (kind, key)
+   JOIN event.dedupe_keys d ON d.property_id = $1 AND d.kind = wanted.kind AND d.key = wanted.key
+   WHERE d.expires_at > $4`,
+);
+
+/**
+ * Claims keys that are free. Those that are not give no row. Waits for a transaction that is about to claim the same, in the order of the
+ * keys, so that two of these never wait for each other in a circle.
+ * $1 property_id, $2 kinds, $3 keys, $4 event ids, $5 fingerprints, $6 expiries, $7 now.
+ */
+export const claimKeys = statement<{ kind: KeyKind; key: string }>(
+  "event.dedupe_keys.claim",
+  `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, expires_at)
+   SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, c.expires_at
+   FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bytea[], $6::timestamptz[])
+     AS c (kind, key, event_id, fingerprint, expires_at)
+   ORDER BY c.kind, c.key
+   ON CONFLICT (property_id, kind, key) DO UPDATE
+     SET event_id = excluded.event_id, fingerprint = excluded.fingerprint, expires_at = excluded.expires_at
+     WHERE held.expires_at <= $7
+   RETURNING kind, key`,
+);
+
+/**
+ * Gives keys to the events that hold other keys: of an item with two, the one that was free follows the one that was not.
+ * $1 property_id, $2 kinds and $3 keys of the free ones, $4 kinds and $5 keys of the others.
+ */
+export const passKeys = statement(
+  "event.dedupe_keys.pass",
+  `UPDATE event.dedupe_keys free SET event_id = held.event_id
+   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS pair (free_kind, free_key, held_kind, held_key)
+   JOIN event.dedupe_keys held ON held.property_id = $1 AND held.kind = pair.held_kind AND held.key = pair.held_key
+   WHERE free.property_id = $1 AND free.kind = pair.free_kind AND free.key = pair.free_key`,
+);
+
+/** $1 now, $2 rows at most. One row for each key removed. */
+export const deleteExpiredKeys = statement<{ expired: boolean }>(
+  "event.dedupe_keys.delete_expired",
+  `DELETE FROM event.dedupe_keys WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM event.dedupe_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+   )) RETURNING true AS expired`,
+);

@@ -1,0 +1,49 @@
+import type { Micros } from "#shared/clock.ts";
+import { statement } from "#shared/postgres.ts";
+
+/** A row of event.events, as far as it is shown. */
+export interface EventRow {
+  id: string;
+  type: string;
+  profile_id: string | null;
+  properties: string;
+  value: string | null;
+  currency: string | null;
+  occurred_at: Micros;
+  received_at: Micros;
+  dedupe_id: string | null;
+  source: string;
+  backfill: boolean;
+}
+
+/**
+ * Writes events and the outbox rows that tell of them, in one round trip and one transaction.
+ * $1 property_id, $2 received_at, then a column of the events each: $3 id, $4 type, $5 profile_id, $6 identifier_type,
+ * $7 identifier_value, $8 properties, $9 value, $10 currency, $11 occurred_at, $12 dedupe_id, $13 source, $14 backfill; then of the outbox:
+ * $15 id, $16 subject (one for all), $17 payload.
+ */
+export const insertEvents = statement(
+  "event.events.insert",
+  `WITH recorded AS (
+     INSERT INTO event.events (property_id, id, type, profile_id, identifier_type, identifier_value, properties, value,
+                               currency, occurred_at, received_at, dedupe_id, source, backfill)
+     SELECT $1, e.id, e.type, e.profile_id, e.identifier_type, e.identifier_value, e.properties, e.value,
+            e.currency, e.occurred_at, $2, e.dedupe_id, e.source, e.backfill
+     FROM unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::json[], $9::numeric[], $10::text[],
+                 $11::timestamptz[], $12::text[], $13::text[], $14::boolean[])
+       AS e (id, type, profile_id, identifier_type, identifier_value, properties, value, currency, occurred_at,
+             dedupe_id, source, backfill)
+   )
+   INSERT INTO event.outbox (property_id, id, subject, payload)
+   SELECT $1, o.id, $16, o.payload FROM unnest($15::uuid[], $17::bytea[]) AS o (id, payload)`,
+);
+
+/** $1 property_id, $2 ids */
+export const readEvents = statement<EventRow>(
+  "event.events.read",
+  `SELECT id, type, profile_id, properties, value, currency, occurred_at, received_at, dedupe_id, source, backfill
+   FROM event.events WHERE property_id = $1 AND id = ANY($2::uuid[])`,
+);
+
+/** Answers if the schema is there. */
+export const probe = statement("event.events.probe", `SELECT FROM event.events LIMIT 0`);
