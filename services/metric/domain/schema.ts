@@ -1,0 +1,69 @@
+/** The observed schema of an event type: which paths its properties have, and what is found there. */
+import { parseDateTime } from "#shared/time.ts";
+
+/** What is found at a path. A closed set. */
+export type ValueTypeName = "string" | "number" | "boolean" | "timestamp" | "array" | "object" | "mixed";
+
+/** Path to type. A Map, so that a property named __proto__ is one like any other. */
+export type ObservedSchema = Map<string, ValueTypeName>;
+
+/** Paths that are kept for one type; further ones are passed over. */
+export const pathsMax = 500;
+/** Longer paths are passed over. */
+const pathLengthMax = 500;
+
+/**
+ * Adds what the properties of one event show. Objects give `a` and `a.b`, lists `items` and `items[].sku`; null teaches nothing; a path found
+ * with two types is mixed.
+ */
+export function observe(schema: ObservedSchema, properties: object): void {
+  observeFields(schema, "", properties);
+}
+
+/** Adds what another schema shows. The order in which schemas are added does not matter, but for the limit on paths. */
+export function mergeSchema(schema: ObservedSchema, other: ObservedSchema): void {
+  for (const [path, type] of other) note(schema, path, type);
+}
+
+function observeFields(schema: ObservedSchema, prefix: string, fields: object): void {
+  for (const [key, value] of Object.entries(fields)) observeValue(schema, prefix + key, value);
+}
+
+function observeValue(schema: ObservedSchema, path: string, value: unknown): void {
+  if (value === null) return;
+  note(schema, path, typeOf(value));
+  observeInside(schema, path, value);
+}
+
+function observeInside(schema: ObservedSchema, path: string, value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) observeInside(schema, `${path}[]`, item);
+  else if (typeof value === "object" && value !== null) observeFields(schema, `${path}.`, value);
+}
+
+function note(schema: ObservedSchema, path: string, type: ValueTypeName): void {
+  const known = schema.get(path);
+  if (known === type || known === "mixed") return;
+  if (known !== undefined) schema.set(path, "mixed");
+  else if (schema.size < pathsMax && path.length <= pathLengthMax) schema.set(path, type);
+}
+
+function typeOf(value: unknown): ValueTypeName {
+  if (Array.isArray(value)) return "array";
+  switch (typeof value) {
+    case "string":
+      return isDateTime(value) ? "timestamp" : "string";
+    case "number":
+      return "number";
+    case "boolean":
+      return "boolean";
+    default:
+      return "object";
+  }
+}
+
+/** An ISO 8601 date-time, with or without an offset. */
+function isDateTime(text: string): boolean {
+  // A quick look first: nearly all texts are none.
+  if (text.length < 16 || text[4] !== "-" || text[7] !== "-") return false;
+  return parseDateTime(text) !== undefined || parseDateTime(`${text}Z`) !== undefined;
+}

@@ -1,0 +1,32 @@
+/** Rows of the schema to messages. */
+import { create } from "@bufbuild/protobuf";
+import { MetricSchema, ObservedPathSchema, ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { encodeId } from "#shared/ids.ts";
+import { toTimestamp } from "#shared/time.ts";
+import type { ValueTypeName } from "./domain/schema.ts";
+import type { MetricRow } from "./sql/metrics.ts";
+
+const valueTypeOfName: Record<ValueTypeName, ValueType> = {
+  string: ValueType.STRING,
+  number: ValueType.NUMBER,
+  boolean: ValueType.BOOLEAN,
+  timestamp: ValueType.TIMESTAMP,
+  array: ValueType.ARRAY,
+  object: ValueType.OBJECT,
+  mixed: ValueType.MIXED,
+};
+
+export function toMetric(row: MetricRow): Metric {
+  return create(MetricSchema, {
+    id: encodeId("mtr", row.id),
+    name: row.name,
+    ...(row.source === null ? {} : { source: row.source }),
+    system: row.system,
+    ...(row.description === null ? {} : { description: row.description }),
+    ...(row.first_seen_at === null ? {} : { firstSeenAt: toTimestamp(row.first_seen_at) }),
+    schema: Object.entries(row.schema)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([path, type]) => create(ObservedPathSchema, { path, type: valueTypeOfName[type] })),
+    eventCount: BigInt(row.event_count),
+  });
+}

@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { GetMetricsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { decodeId } from "#shared/ids.ts";
+import { checkItemCount } from "#shared/limits.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { toMetric } from "../mapping.ts";
+import { readMetrics } from "../sql/metrics.ts";
+
+const metricsMax = 1000;
+
+export function getMetrics(context: ServiceContext): ServiceImpl<typeof MetricService>["getMetrics"] {
+  return async ({ propertyId, metricIds, names }) => {
+    checkItemCount(metricIds.length + names.length, metricsMax, "metric_ids and names");
+    const property = decodeId("prop", propertyId, "property_id");
+    const ids = metricIds.map((id) => decodeId("mtr", id, "metric_ids"));
+    const rows = await readMetrics(context.database, [property, ids, names]);
+    return create(GetMetricsResponseSchema, { metrics: rows.map(toMetric) });
+  };
+}

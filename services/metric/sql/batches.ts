@@ -1,0 +1,19 @@
+import { statement } from "#shared/postgres.ts";
+
+/** Notes batches as taken. Those that were taken before give no row. $1 property ids, $2 ids, $3 now */
+export const takeBatches = statement<{ id: string }>(
+  "metric.batches.take",
+  `INSERT INTO metric.batches (property_id, id, taken_at)
+   SELECT b.property_id, b.id, $3 FROM unnest($1::uuid[], $2::uuid[]) AS b (property_id, id)
+   ORDER BY b.property_id, b.id
+   ON CONFLICT DO NOTHING
+   RETURNING id`,
+);
+
+/** $1 taken before when, $2 rows at most. One row for each removed. */
+export const deleteBatches = statement<{ gone: boolean }>(
+  "metric.batches.delete",
+  `DELETE FROM metric.batches WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM metric.batches WHERE taken_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+   )) RETURNING true AS gone`,
+);

@@ -1,0 +1,71 @@
+import type { Micros } from "#shared/clock.ts";
+import { statement } from "#shared/postgres.ts";
+import type { ValueTypeName } from "../domain/schema.ts";
+
+/** A row of metric.metrics. */
+export interface MetricRow {
+  id: string;
+  name: string;
+  source: string | null;
+  system: boolean;
+  description: string | null;
+  first_seen_at: Micros | null;
+  schema: Record<string, ValueTypeName>;
+  event_count: number;
+}
+
+const shown = `id, name, source, system, description, first_seen_at, schema, event_count`;
+
+/** $1 property_id, $2 ids, $3 names */
+export const readMetrics = statement<MetricRow>(
+  "metric.metrics.read",
+  `SELECT ${shown} FROM metric.metrics WHERE property_id = $1 AND (id = ANY($2::uuid[]) OR name = ANY($3::text[]))`,
+);
+
+/** $1 property_id, $2 id after which, or null; $3 name, $4 source, $5 system, each null for any; $6 limit */
+export const listMetrics = statement<MetricRow>(
+  "metric.metrics.list",
+  `SELECT ${shown} FROM metric.metrics
+   WHERE property_id = $1 AND ($2::uuid IS NULL OR id > $2) AND ($3::text IS NULL OR name = $3)
+     AND ($4::text IS NULL OR source = $4) AND ($5::boolean IS NULL OR system = $5)
+   ORDER BY id LIMIT $6`,
+);
+
+/**
+ * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each other in a circle.
+ * $1 property ids, $2 ids, $3 names
+ */
+export const registerMetrics = statement(
+  "metric.metrics.register",
+  `INSERT INTO metric.metrics (property_id, id, name)
+   SELECT m.property_id, m.id, m.name FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS m (property_id, id, name)
+   ORDER BY m.property_id, m.name
+   ON CONFLICT (property_id, name) DO NOTHING`,
+);
+
+/** Reads metrics and holds off other writers until the end of the transaction. $1 property ids, $2 names */
+export const lockMetrics = statement<
+  Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema"> & { property_id: string }
+>(
+  "metric.metrics.lock",
+  `SELECT m.property_id, m.id, m.name, m.source, m.first_seen_at, m.schema
+   FROM metric.metrics m
+   JOIN unnest($1::uuid[], $2::text[]) AS wanted (property_id, name)
+     ON m.property_id = wanted.property_id AND m.name = wanted.name
+   ORDER BY m.property_id, m.name
+   FOR UPDATE OF m`,
+);
+
+/** $1 property ids, $2 ids, $3 how many more, $4 first_seen_at, $5 sources, $6 schemas; null leaves the schema as it is */
+export const updateMetrics = statement(
+  "metric.metrics.update",
+  `UPDATE metric.metrics m
+   SET event_count = m.event_count + u.count, first_seen_at = u.first_seen_at, source = u.source,
+       schema = coalesce(u.schema, m.schema)
+   FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[])
+     AS u (property_id, id, count, first_seen_at, source, schema)
+   WHERE m.property_id = u.property_id AND m.id = u.id`,
+);
+
+/** Answers if the schema is there. */
+export const probe = statement("metric.metrics.probe", `SELECT FROM metric.metrics LIMIT 0`);
