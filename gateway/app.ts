@@ -1,0 +1,83 @@
+/** The public surface, on one screen: what is registered, in order. */
+import { fastify, type FastifyInstance } from "fastify";
+import { Histogram, type Registry } from "prom-client";
+import type { Clock } from "#shared/clock.ts";
+import type { Log } from "#shared/log.ts";
+import { addHealthRoutes } from "#shared/server.ts";
+import type { Clients } from "./clients.ts";
+import { createCursors } from "./native/cursor.ts";
+import { sendError, sendNotFound } from "./native/errors.ts";
+import { nativeSurface } from "./native/surface.ts";
+import { authenticationPlugin } from "./plugins/authentication.ts";
+import { jsonBodyPlugin } from "./plugins/json-body.ts";
+import { rateLimitPlugin, type RateLimits } from "./plugins/rate-limit.ts";
+import { newRequestId, requestPlugin } from "./plugins/request.ts";
+import { revisionPlugin } from "./plugins/revision.ts";
+import { createRecording } from "./recording.ts";
+
+/** What the gateway works with. */
+export interface GatewayContext {
+  clients: Clients;
+  clock: Clock;
+  log: Log;
+  registry: Registry;
+  limits: RateLimits;
+  /** Signs cursors; the same for all gateways of an installation. */
+  secret: string;
+}
+
+const bodyBytesMax = 2 * 1024 * 1024;
+const requestTimeoutMs = 30_000;
+const keepAliveTimeoutMs = 72_000;
+// Long enough for any id that is only mistyped; longer paths are no paths of ours.
+const pathParameterLengthMax = 500;
+
+/** Makes the gateway. Closing it waits for the requests under way. */
+export async function createGateway(context: GatewayContext): Promise<FastifyInstance> {
+  const { clients, clock, log, limits } = context;
+  const app = fastify({
+    logger: false,
+    genReqId: newRequestId,
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: pathParameterLengthMax },
+    frameworkErrors: (error, request, reply) => {
+      void reply.header("x-request-id", request.id);
+      void sendError(log, error, request, reply);
+    },
+  });
+  measure(app, context.registry);
+
+  await app.register(requestPlugin);
+  await app.register(authenticationPlugin, { identity: clients.identity });
+  await app.register(revisionPlugin);
+  await app.register(rateLimitPlugin, { limits, clock });
+  await app.register(jsonBodyPlugin);
+  app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
+  app.setNotFoundHandler((request, reply) => sendNotFound(log, request, reply));
+
+  const recording = createRecording(clients.events);
+  const cursors = createCursors(context.secret, clock);
+  await app.register(nativeSurface({ clients, recording, cursors, log }), { prefix: "/v1" });
+  addHealthRoutes(app, clients.checkReady);
+
+  app.addHook("onClose", () => recording.drain());
+  return app;
+}
+
+function measure(app: FastifyInstance, registry: Registry): void {
+  const duration = new Histogram({
+    name: "daybook_http_duration_seconds",
+    help: "Time to answer a request.",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+    registers: [registry],
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { url = "none" } = request.routeOptions;
+    const labels = { method: request.method, route: url, status: reply.statusCode };
+    duration.observe(labels, reply.elapsedTime / 1000);
+  });
+}

@@ -1,0 +1,12 @@
+import type { Log } from "#shared/log.ts";
+import type { Clients } from "../clients.ts";
+import type { Recording } from "../recording.ts";
+import type { Cursors } from "./cursor.ts";
+
+/** What the routes work with. */
+export interface NativeContext {
+  clients: Clients;
+  recording: Recording;
+  cursors: Cursors;
+  log: Log;
+}

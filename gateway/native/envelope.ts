@@ -1,0 +1,25 @@
+/** The envelope of every success: `{data, meta}`. Data comes as JSON text, so that what a caller stored goes out as it came in. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { callerOf } from "../plugins/request.ts";
+
+/** What meta may say beyond what it always says. */
+export interface MetaExtra {
+  resolved_from?: string;
+  page?: { limit: number; has_more: boolean; next_cursor: string | null };
+}
+
+/** Answers with data. */
+export function sendData(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  dataJson: string,
+  extra: MetaExtra = {},
+): FastifyReply {
+  const meta = JSON.stringify({
+    request_id: request.id,
+    revision: request.revision,
+    livemode: callerOf(request).livemode,
+    ...extra,
+  });
+  return reply.type("application/json; charset=utf-8").send(`{"data":${dataJson},"meta":${meta}}`);
+}

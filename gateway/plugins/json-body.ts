@@ -1,0 +1,15 @@
+/** Bodies are JSON in UTF-8, read without loss, and nothing else is taken. */
+import { fastifyPlugin } from "fastify-plugin";
+import { DaybookError } from "#shared/errors.ts";
+import { parseJsonBytes } from "#shared/json.ts";
+
+export const jsonBodyPlugin = fastifyPlugin((app) => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
+    try {
+      done(null, parseJsonBytes(body as Buffer));
+    } catch (error) {
+      done(new DaybookError("invalid_json", "The body is not JSON in UTF-8.", { cause: error }), undefined);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+/** The revision that a request is answered in: the key's, or what Service-Version asks for. */
+import { fastifyPlugin } from "fastify-plugin";
+import { DaybookError } from "#shared/errors.ts";
+import { revisions, type Revision } from "#shared/revisions.ts";
+import { parseDateTime } from "#shared/time.ts";
+
+export const revisionPlugin = fastifyPlugin((app) => {
+  app.addHook("onRequest", async (request) => {
+    const asked = request.headers["service-version"];
+    if (asked !== undefined) request.revision = readRevision(String(asked));
+  });
+});
+
+/**
+ * The newest revision that is not after a date.
+ * @throws DaybookError `invalid_revision` for what is no date, and for one before the first revision.
+ */
+export function readRevision(text: string): Revision {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && parseDateTime(`${text}T00:00Z`) !== undefined;
+  // Dates of this form are in order when their texts are.
+  const revision = isDate ? revisions.findLast((known) => known <= text) : undefined;
+  if (!revision) {
+    const message = `Service-Version is a date such as 2026-11-01, from ${revisions[0]} on.`;
+    throw new DaybookError("invalid_revision", message, { param: "Service-Version" });
+  }
+  return revision;
+}

@@ -1,0 +1,78 @@
+/**
+ * The way in for events. Single events of concurrent requests ride together in one call, as batcher.ts tells; batches go as they
+ * are, so many at a time. A full queue answers 503, so that no wait grows without end.
+ */
+import type { Client } from "@connectrpc/connect";
+import type { EventInput, EventService, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
+import { createBatcher } from "#shared/batcher.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { callOptions, calling, type Call } from "#shared/interceptors.ts";
+
+/** Records events for the routes of all surfaces. */
+export interface Recording {
+  /** Records one event; its result holds the whole event. */
+  recordOne(propertyId: string, event: EventInput, call: Call): Promise<RecordEventResult>;
+  /** Records 1 to 1,000 events; the results, in order, hold their ids. */
+  recordBatch(propertyId: string, events: EventInput[], call: Call): Promise<RecordEventResult[]>;
+  /** Waits until everything under way is answered. */
+  drain(): Promise<void>;
+}
+
+const flushItemsMax = 1000;
+const flushBytesMax = 2 * 1024 * 1024;
+const flushesMax = 8;
+const queueItemsMax = 10_000;
+const batchesUnderWayMax = 8;
+const batchesQueuedMax = 200;
+const retryAfterMs = 1000;
+
+export function createRecording(client: Client<typeof EventService>): Recording {
+  const record = async (
+    propertyId: string,
+    events: EventInput[],
+    returnEvents: boolean,
+    call: Call,
+  ): Promise<RecordEventResult[]> => {
+    const response = client.recordEvents({ propertyId, events, returnEvents }, callOptions(call));
+    return (await calling(response)).results;
+  };
+
+  const singles = createBatcher<{ event: EventInput; call: Call }, RecordEventResult>({
+    flush(propertyId, items) {
+      const [first] = items;
+      if (!first) return Promise.resolve([]);
+      const events = items.map(({ event }) => event);
+      return record(propertyId, events, true, first.call);
+    },
+    sizeOf: ({ event }) => event.propertiesJson.length,
+    flushItemsMax,
+    flushSizeMax: flushBytesMax,
+    flushesMax,
+    queueItemsMax,
+    queueFull,
+  });
+
+  const batches = createBatcher<{ propertyId: string; events: EventInput[]; call: Call }, RecordEventResult[]>({
+    flush: (_requestId, items) =>
+      Promise.all(items.map(({ propertyId, events, call }) => record(propertyId, events, false, call))),
+    sizeOf: () => 1,
+    flushItemsMax: 1,
+    flushSizeMax: 1,
+    flushesMax: batchesUnderWayMax,
+    queueItemsMax: batchesQueuedMax,
+    queueFull,
+  });
+
+  return {
+    recordOne: (propertyId, event, call) => singles.add(propertyId, { event, call }),
+    recordBatch: (propertyId, events, call) => batches.add(call.requestId, { propertyId, events, call }),
+    async drain() {
+      await Promise.all([singles.drain(), batches.drain()]);
+    },
+  };
+}
+
+function queueFull(): DaybookError {
+  const message = "More events are waiting than can be recorded. Try again in a second.";
+  return new DaybookError("service_unavailable", message, { retryAfterMs });
+}
