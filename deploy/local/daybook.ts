@@ -1,0 +1,93 @@
+/** All of Daybook in one process: four services and the gateway, over one database. */
+import { createClient, type Transport } from "@connectrpc/connect";
+import type { FastifyInstance } from "fastify";
+import type { Registry } from "prom-client";
+import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { connectNatsBus, createLocalBus } from "#shared/bus.ts";
+import { systemClock, type Clock } from "#shared/clock.ts";
+import type { Owner } from "#shared/lifecycle.ts";
+import type { Log } from "#shared/log.ts";
+import { openDatabase, waitForDatabase } from "#shared/postgres.ts";
+import type { Service, ServiceContext } from "#shared/service.ts";
+import { inProcessTransport, serviceRoutes } from "#shared/transport.ts";
+import { createGateway } from "../../gateway/app.ts";
+import { createClients, type Transports } from "../../gateway/clients.ts";
+import type { RateLimits } from "../../gateway/plugins/rate-limit.ts";
+import { createEvent } from "../../services/event/service.ts";
+import { createIdentity } from "../../services/identity/service.ts";
+import { createMetric } from "../../services/metric/service.ts";
+import { createProfile } from "../../services/profile/service.ts";
+
+/** What a Daybook in one process is made from. */
+export interface DaybookOptions {
+  databaseUrl: string;
+  /** Without one the bus is in this process. */
+  natsUrl?: string | undefined;
+  internalToken: string;
+  bootstrapKeys: { live: string; test: string };
+  limits: RateLimits;
+  log: Log;
+  registry: Registry;
+  clock?: Clock;
+}
+
+/** What is running. */
+export interface Daybook {
+  /** The public surface; it listens once it is told where. */
+  gateway: FastifyInstance;
+  /** How the services are reached within this process. */
+  transports: Transports;
+  /** Rejects unless every service can do its work. */
+  checkReady: () => Promise<void>;
+  /** Whether this was the first start on this database, so that the bootstrap keys are good now. */
+  isNew: boolean;
+}
+
+const connectionsMax = { identity: 2, profile: 8, event: 12, metric: 4 };
+
+/** Starts everything; `owner` is given all that must be closed. */
+export async function startDaybook(options: DaybookOptions, owner: Owner): Promise<Daybook> {
+  const { log, registry, internalToken, clock = systemClock } = options;
+  const bus = owner.own(
+    options.natsUrl === undefined ? createLocalBus(log) : await connectNatsBus(options.natsUrl, "daybook", log),
+  );
+  const contextOf = async (name: keyof typeof connectionsMax): Promise<ServiceContext> => {
+    const database = openDatabase({
+      url: options.databaseUrl,
+      applicationName: `daybook-${name}`,
+      connectionsMax: connectionsMax[name],
+      log,
+    });
+    owner.defer(() => database.end());
+    await waitForDatabase(database);
+    return { database, bus, clock, log: log.child({ service: name }), registry };
+  };
+  const serve = async (service: Service): Promise<Transport> => {
+    owner.own(service);
+    await service.start();
+    return inProcessTransport(serviceRoutes(service), internalToken, log, registry);
+  };
+
+  let isNew = false;
+  const { bootstrapKeys } = options;
+  const identity = await serve(
+    createIdentity(await contextOf("identity"), { bootstrapKeys, onBootstrap: () => (isNew = true) }),
+  );
+  const profiles = await serve(createProfile(await contextOf("profile")));
+  // Before the event service, which publishes what is left in its outbox from its first moment on.
+  const metrics = await serve(createMetric(await contextOf("metric")));
+  const events = await serve(createEvent(await contextOf("event"), createClient(ProfileService, profiles)));
+
+  const transports = { identity, profiles, events, metrics };
+  const clients = createClients(transports);
+  const gateway = await createGateway({
+    clients,
+    clock,
+    log,
+    registry,
+    limits: options.limits,
+    secret: internalToken,
+  });
+  owner.defer(() => gateway.close());
+  return { gateway, transports, checkReady: clients.checkReady, isNew };
+}

