@@ -1,4 +1,5 @@
 /** The public surface, on one screen: what is registered, in order. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { fastify, type FastifyInstance } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
@@ -29,26 +30,32 @@ export interface GatewayContext {
 const bodyBytesMax = 2 * 1024 * 1024;
 const requestTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 72_000;
+const closeDelayMs = 250;
+const closeIntervalMs = 50;
 // Long enough for any id that is only mistyped; longer paths are no paths of ours.
 const pathParameterLengthMax = 500;
 
 /** Makes the gateway. Closing it waits for the requests under way. */
 export async function createGateway(context: GatewayContext): Promise<FastifyInstance> {
   const { clients, clock, log, limits } = context;
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     logger: false,
     genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    forceCloseConnections: "idle",
+    // While it closes it still answers what comes over connections that are open.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: pathParameterLengthMax },
+    // A path that cannot be read comes here, past all hooks.
     frameworkErrors: (error, request, reply) => {
-      void reply.header("x-request-id", request.id);
+      void reply.headers({ "x-request-id": request.id, "service-version": request.revision });
+      app.showRate(request, reply);
       void sendError(log, error, request, reply);
     },
   });
   measure(app, context.registry);
+  closeGently(app);
 
   await app.register(requestPlugin);
   await app.register(authenticationPlugin, { identity: clients.identity });
@@ -65,6 +72,23 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
 
   app.addHook("onClose", () => recording.drain());
   return app;
+}
+
+/**
+ * Loses no request on the way out. Connections that the system has made for us and that we have not seen yet would be reset, so it goes on
+ * accepting for a moment; those that are kept alive would keep it waiting, so each is closed as soon as it has nothing to answer.
+ */
+function closeGently(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook("onSend", async (_request, reply) => {
+    if (closing) void reply.header("connection", "close");
+  });
+  app.addHook("preClose", async () => {
+    closing = true;
+    await sleep(closeDelayMs);
+    const timer = setInterval(() => app.server.closeIdleConnections(), closeIntervalMs);
+    app.server.once("close", () => clearInterval(timer));
+  });
 }
 
 function measure(app: FastifyInstance, registry: Registry): void {

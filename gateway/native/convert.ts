@@ -39,7 +39,7 @@ export function toEventInput(
           ? { case: "profileId", value: profile_id ?? "" }
           : { case: "identifier", value: identifier },
     },
-    propertiesJson: toJsonText(body.properties, "properties"),
+    propertiesJson: JSON.stringify(body.properties),
     ...(body.value === undefined ? {} : { value: body.value }),
     ...(body.currency === undefined ? {} : { currency: body.currency }),
     ...(body.occurred_at === undefined ? {} : { occurredAt: body.occurred_at }),
@@ -63,7 +63,7 @@ export function fromGuideEvent(body: Static<typeof GuideEventCreate>): EventInpu
   return create(EventInputSchema, {
     type: body.event_type,
     profile: { reference: { case: "identifier", value: { type, value } } },
-    propertiesJson: toJsonText(body.properties, "properties"),
+    propertiesJson: JSON.stringify(body.properties),
     ...(body.idempotency_key === undefined ? {} : { idempotencyKey: body.idempotency_key }),
     source,
   });
@@ -92,7 +92,7 @@ export function toUpsertRequest(propertyId: string, body: Static<typeof ProfileU
       value,
       isPrimary: is_primary ?? false,
     })),
-    ...(body.attributes === undefined ? {} : { attributesJson: toJsonText(body.attributes, "attributes") }),
+    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
     ...(body.location === undefined ? {} : { location: toLocationPatch(body.location) }),
     source,
   };
@@ -102,7 +102,7 @@ export function fromGuideUpsert(propertyId: string, body: Static<typeof GuidePro
   return {
     propertyId,
     identifiers: Object.entries(body.identifiers).map(([type, value]) => ({ type, value })),
-    ...(body.attributes === undefined ? {} : { attributesJson: toJsonText(body.attributes, "attributes") }),
+    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
     source,
   };
 }
@@ -113,15 +113,6 @@ function toLocationPatch(location: Record<string, string | null>): MessageInitSh
     set: Object.fromEntries(entries.flatMap(([field, value]) => (value === null ? [] : [[field, value]]))),
     clear: entries.flatMap(([field, value]) => (value === null ? [field] : [])),
   };
-}
-
-/** Writing JSON goes down the nesting and runs out of stack where reading does not. */
-function toJsonText(value: unknown, param: string): string {
-  try {
-    return JSON.stringify(value);
-  } catch (error) {
-    throw new DaybookError("parameter_invalid", "This is nested too deeply.", { param, cause: error });
-  }
 }
 
 /** What is shown in full within an event. */

@@ -39,8 +39,10 @@ export function createCursors(secret: string, clock: Clock): Cursors {
       return prefix + Buffer.concat([content, sign(scope, content)]).toString("base64url");
     },
     read(scope, cursor) {
-      const bytes = Buffer.from(cursor.startsWith(prefix) ? cursor.slice(prefix.length) : "", "base64url");
-      if (bytes.length >= timeBytes + signatureBytes) {
+      const text = cursor.startsWith(prefix) ? cursor.slice(prefix.length) : "";
+      const bytes = Buffer.from(text, "base64url");
+      // Decoding is lenient; a cursor is good only as it was written.
+      if (bytes.length >= timeBytes + signatureBytes && bytes.toString("base64url") === text) {
         const content = bytes.subarray(0, -signatureBytes);
         const isSigned = timingSafeEqual(sign(scope, content), bytes.subarray(-signatureBytes));
         const age = now() - content.readUIntBE(0, timeBytes);

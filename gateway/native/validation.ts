@@ -43,17 +43,15 @@ function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
   };
   for (const { keyword, instancePath, params, message } of errors) {
     const path = instancePath.split("/").slice(1).map(unescapePointer);
-    const named = (key: string): string[] => (params as Record<string, string[]>)[key] ?? [];
     if (keyword === "required") {
-      for (const name of named("requiredProperties")) {
+      for (const name of (params as { requiredProperties: string[] }).requiredProperties) {
         note("parameter_missing", `${name} is required.`, [...path, name].join("."));
       }
-    } else if (keyword === "additionalProperties") {
-      for (const name of named("additionalProperties")) {
-        note("parameter_unknown", "There is no such field here.", [...path, name].join("."));
-      }
-    } else if (keyword !== "boolean") {
-      // "boolean" says of each unknown field that its schema is false; additionalProperties has said it better.
+    } else if (keyword === "boolean") {
+      // The schema of an unknown field is `false`.
+      note("parameter_unknown", "There is no such field here.", path.join("."));
+    } else if (keyword !== "additionalProperties") {
+      // additionalProperties says once more, of the object around them, that there were unknown fields.
       note("parameter_invalid", `This ${message}.`, path.join("."));
     }
   }

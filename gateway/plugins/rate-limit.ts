@@ -28,6 +28,8 @@ declare module "fastify" {
      * @throws DaybookError `rate_limited`
      */
     takeRate(request: FastifyRequest, reply: FastifyReply, window: RateWindow): void;
+    /** Puts the state of the ordinary window into the headers without taking from it. */
+    showRate(request: FastifyRequest, reply: FastifyReply): void;
   }
 }
 
@@ -72,6 +74,10 @@ export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; clock: Clock 
     apply(request, reply, window, 1);
   });
 
+  app.decorate("showRate", (request: FastifyRequest, reply: FastifyReply): void => {
+    apply(request, reply, "ordinary", 0);
+  });
+
   // After authentication, before anything that costs more. A request without the scope is counted too.
   app.addHook("onRequest", async (request, reply) => {
     const { caller } = request;
@@ -83,6 +89,6 @@ export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; clock: Clock 
 
   // Requests that came to an end before they were counted: no good key, no such path, a body that cannot be read.
   app.addHook("onSend", async (request, reply) => {
-    if (!reply.hasHeader("ratelimit-limit")) apply(request, reply, "ordinary", 0);
+    if (!reply.hasHeader("ratelimit-limit")) app.showRate(request, reply);
   });
 });

@@ -7,7 +7,7 @@ import { withTransaction, type Database, type Queryable, type Transaction } from
 import { formatMicros } from "#shared/time.ts";
 import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
 import { toEvent } from "./mapping.ts";
-import { claimKeys, findKeys, passKeys, type KeyKind } from "./sql/dedupe-keys.ts";
+import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
 import { insertEvents, readEvents, type EventRow } from "./sql/events.ts";
 
 /** An event whose profile is known. */
@@ -47,7 +47,10 @@ function keyName({ kind, key }: { kind: KeyKind; key: string }): string {
   return `${kind} ${key}`;
 }
 
-/** @returns for each item, in order, the event that holds one of its keys, if any does. */
+/**
+ * Looks up the events that hold the keys of items. Of an item with two keys, the one that is free goes to the event that holds the other.
+ * @returns for each item, in order, the event that holds one of its keys, if any does.
+ */
 export async function findHeldEvents(
   database: Database,
   property: string,
@@ -62,15 +65,23 @@ export async function findHeldEvents(
   const held = new Map(rows.map((row) => [keyName(row), row]));
   const ids = [...new Set(rows.map(({ event_id }) => event_id))];
   const events = new Map((await readEvents(database, [property, ids])).map((row) => [row.id, toEvent(row)]));
-  return keys.map((itemKeys) => {
+
+  const free: Claim[] = [];
+  const found = keys.map((itemKeys): HeldEvent | undefined => {
     for (const key of itemKeys) {
       const row = held.get(keyName(key));
       const event = row && events.get(row.event_id);
-      if (event)
-        return { event, otherItem: row.fingerprint !== null && key.fingerprint?.compare(row.fingerprint) !== 0 };
+      if (!event) continue;
+      const otherItem = row.fingerprint !== null && key.fingerprint?.compare(row.fingerprint) !== 0;
+      if (!otherItem) {
+        for (const other of itemKeys) if (!held.has(keyName(other))) free.push({ ...other, eventId: row.event_id });
+      }
+      return { event, otherItem };
     }
     return undefined;
   });
+  if (free.length > 0) await claimFirst(database, property, free, now);
+  return found;
 }
 
 /**
@@ -97,7 +108,37 @@ export async function recordEvents(
   });
 }
 
-/** Claims the keys of all items. @returns for each item whether all of its keys were free. */
+/** A key that an event is to hold. */
+interface Claim extends Key {
+  /** UUID */
+  eventId: string;
+}
+
+/** Claims keys that are free; of several claims to one key the first counts. @returns the claims that were granted, by keyName. */
+async function claimFirst(
+  database: Queryable,
+  property: string,
+  claims: readonly Claim[],
+  now: Micros,
+): Promise<Map<string, Claim>> {
+  const first = new Map(claims.toReversed().map((claim) => [keyName(claim), claim]));
+  const wanted = [...first.values()];
+  const granted = await claimKeys(database, [
+    property,
+    ...keyColumns(wanted),
+    wanted.map(({ eventId }) => eventId),
+    wanted.map(({ fingerprint }) => fingerprint),
+    wanted.map(({ kind }) => keyExpiry(kind, now)),
+    formatMicros(now),
+  ]);
+  const names = new Set(granted.map(keyName));
+  return new Map([...first].filter(([name]) => names.has(name)));
+}
+
+/**
+ * Claims the keys of all items. An item that is granted one of its keys and not the other is not recorded, and gives the first back.
+ * @returns for each item whether it has all of its keys.
+ */
 async function claim(
   tx: Transaction,
   property: string,
@@ -105,43 +146,13 @@ async function claim(
   rows: readonly EventRow[],
   now: Micros,
 ): Promise<boolean[]> {
-  // Of items with the same key in one batch the first claims it.
-  const claims = new Map<string, Key & { item: number }>();
-  for (const [item, prepared] of items.entries()) {
-    for (const key of keysOf(prepared)) {
-      if (!claims.has(keyName(key))) claims.set(keyName(key), { ...key, item });
-    }
-  }
-  const wanted = [...claims.values()];
-  const claimed = await claimKeys(tx, [
-    property,
-    ...keyColumns(wanted),
-    wanted.map(({ item }) => rows[item]?.id),
-    wanted.map(({ fingerprint }) => fingerprint),
-    wanted.map(({ kind }) => keyExpiry(kind, now)),
-    formatMicros(now),
-  ]);
-  const won = new Map(claimed.map((key) => [keyName(key), claims.get(keyName(key))?.item]));
-  const lostKeys = items.map((item, index) => keysOf(item).filter((key) => won.get(keyName(key)) !== index));
-  await passWonKeys(tx, property, items, lostKeys, won);
-  return lostKeys.map((lost) => lost.length === 0);
-}
-
-/** An item that won one key and lost the other is not recorded: the key that it won goes to the event that holds the other. */
-async function passWonKeys(
-  tx: Transaction,
-  property: string,
-  items: readonly Recordable[],
-  lostKeys: readonly (readonly Key[])[],
-  won: ReadonlyMap<string, number | undefined>,
-): Promise<void> {
-  const pairs = items.flatMap((item, index) => {
-    const [lost] = lostKeys[index] ?? [];
-    const free = keysOf(item).find((key) => won.get(keyName(key)) === index);
-    return lost && free ? [{ lost, free }] : [];
-  });
-  // In order: in one batch a key may pass on through several items.
-  for (const { lost, free } of pairs) await passKeys(tx, [property, ...keyColumns([free]), ...keyColumns([lost])]);
+  const claims = items.map((item, index) => keysOf(item).map((key) => ({ ...key, eventId: rows[index]?.id ?? "" })));
+  const granted = await claimFirst(tx, property, claims.flat(), now);
+  const isGranted = (wanted: Claim): boolean => granted.get(keyName(wanted))?.eventId === wanted.eventId;
+  const complete = claims.map((itemClaims) => itemClaims.every(isGranted));
+  const useless = claims.flatMap((itemClaims, index) => (complete[index] ? [] : itemClaims.filter(isGranted)));
+  if (useless.length > 0) await releaseKeys(tx, [property, ...keyColumns(useless)]);
+  return complete;
 }
 
 function keyColumns(keys: readonly { kind: KeyKind; key: string }[]): [KeyKind[], string[]] {

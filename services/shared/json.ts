@@ -38,11 +38,18 @@ const mayLoseDigits = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE])|(?:^|[[:,\s])-0
  */
 export function parseJson(text: string): unknown {
   if (!mayLoseDigits.test(text)) return JSON.parse(text);
-  return jsonWithSource.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && source !== undefined && !isExact(value, source)
-      ? jsonWithSource.rawJSON(source)
-      : value,
-  );
+  try {
+    return jsonWithSource.parse(text, (_key, value, { source }) =>
+      typeof value === "number" && source !== undefined && !isExact(value, source)
+        ? jsonWithSource.rawJSON(source)
+        : value,
+    );
+  } catch (error) {
+    // Unlike reading and writing, this goes down the nesting and may run out of stack. No such depth is accepted anywhere, so the digits
+    // do not matter; the refusal that follows can say what is wrong.
+    if (error instanceof RangeError) return JSON.parse(text);
+    throw error;
+  }
 }
 
 /**

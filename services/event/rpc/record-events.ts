@@ -51,7 +51,7 @@ export function recordEvents(
         const event = events[index];
         if (event) item.outcome = event;
       }
-      await replay(property, open.filter(isOpen), now);
+      await replayAll(property, open.filter(isOpen), now);
     }
     return create(RecordEventsResponseSchema, {
       results: results.map((result) => toResult(result, request.returnEvents)),
@@ -64,6 +64,16 @@ export function recordEvents(
     for (const [index, event] of (await findHeldEvents(database, property, prepared, now)).entries()) {
       const item = items[index];
       if (item && event) item.outcome = event.otherItem ? keyReused() : event;
+    }
+  }
+
+  /** Settles items each of which lost a key to another. One key may lead to the next, so it takes as many turns as it needs. */
+  async function replayAll(property: string, items: readonly Item[], now: Micros): Promise<void> {
+    for (let open = items; open.length > 0;) {
+      await replay(property, open, now);
+      const left = open.filter(isOpen);
+      if (left.length === open.length) throw new Error("a key is held by an event that cannot be found");
+      open = left;
     }
   }
 

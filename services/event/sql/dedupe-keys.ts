@@ -38,16 +38,12 @@ export const claimKeys = statement<{ kind: KeyKind; key: string }>(
    RETURNING kind, key`,
 );
 
-/**
- * Gives keys to the events that hold other keys: of an item with two, the one that was free follows the one that was not.
- * $1 property_id, $2 kinds and $3 keys of the free ones, $4 kinds and $5 keys of the others.
- */
-export const passKeys = statement(
-  "event.dedupe_keys.pass",
-  `UPDATE event.dedupe_keys free SET event_id = held.event_id
-   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS pair (free_kind, free_key, held_kind, held_key)
-   JOIN event.dedupe_keys held ON held.property_id = $1 AND held.kind = pair.held_kind AND held.key = pair.held_key
-   WHERE free.property_id = $1 AND free.kind = pair.free_kind AND free.key = pair.free_key`,
+/** Frees keys. $1 property_id, $2 kinds, $3 keys */
+export const releaseKeys = statement(
+  "event.dedupe_keys.release",
+  `DELETE FROM event.dedupe_keys held
+   USING unnest($2::text[], $3::text[]) AS released (kind, key)
+   WHERE held.property_id = $1 AND held.kind = released.kind AND held.key = released.key`,
 );
 
 /** $1 now, $2 rows at most. One row for each key removed. */
