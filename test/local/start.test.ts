@@ -1,0 +1,176 @@
+/** `npm start` as a newcomer and as an accident meet it: the real process, on an embedded PostgreSQL of its own. */
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { tryDecodeId } from "#shared/ids.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createApi, type Api } from "../support/api.ts";
+import { eventually, freePort, startNode, type RunningProcess } from "../support/processes.ts";
+
+let owner: Owner;
+let dataDir: string;
+
+beforeEach(async () => {
+  owner = new Owner();
+  dataDir = await mkdtemp(join(tmpdir(), "daybook-start-"));
+  owner.defer(() => rm(dataDir, { recursive: true, force: true }));
+});
+afterEach(() => owner.close());
+
+/** Starts it and waits for the words that it prints when it is ready. */
+async function start(env: Record<string, string> = {}): Promise<RunningProcess & { api: Api; curl: string }> {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const settings = { DATA_DIR: dataDir, PORT: String(port), INTERNAL_PORT: String(internalPort), ...env };
+  const daybook = owner.own(startNode("deploy/local/main.ts", settings));
+  const curl = await eventually(
+    () => {
+      if (daybook.child.exitCode !== null) throw new Error(daybook.output());
+      return /^curl .*\n/m.exec(daybook.output())?.[0];
+    },
+    { timeoutMs: 60_000, explain: () => `npm start is not ready: ${daybook.output()}` },
+  );
+  const [, key = ""] = /Bearer (sk_test_\w+)/.exec(curl) ?? [];
+  return { ...daybook, api: createApi(`http://127.0.0.1:${port}`, key), curl };
+}
+
+/** The embedded database of the process, seen from outside. */
+async function connectToDatabase(): Promise<pg.Client> {
+  const { databasePassword } = JSON.parse(await readFile(join(dataDir, "secrets.json"), "utf8")) as Record<
+    string,
+    string
+  >;
+  const port = (await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[3];
+  const client = new pg.Client({
+    connectionString: `postgres://daybook:${databasePassword}@127.0.0.1:${port}/postgres`,
+  });
+  await client.connect();
+  owner.defer(() => client.end());
+  return client;
+}
+
+describe("npm start", () => {
+  test("prints a line that records an event as it is, and a restart keeps the event, its profile and its metric", async () => {
+    const first = await start();
+    const shell = spawnSync("sh", ["-c", `${first.curl.trim()} -w '\\n%{http_code}'`], { encoding: "utf8" });
+    const [body = "", status] = shell.stdout.trim().split("\n");
+    expect(status).toBe("201");
+    const event = (JSON.parse(body) as { data: { id: string; profile_id: string } }).data;
+    const metrics = await eventually(async () => {
+      const { body: list } = await first.api.get("/v1/metrics");
+      return list.data.length > 0 ? list.data : undefined;
+    });
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toEqual({ code: 0, signal: null });
+
+    const { api } = await start();
+    expect((await api.get(`/v1/events/${event.id}`)).body.data).toEqual(event);
+    expect((await api.get(`/v1/profiles/${event.profile_id}`)).status).toBe(200);
+    expect((await api.get("/v1/metrics")).body.data).toEqual(metrics);
+  });
+
+  test("SIGTERM ends it after the requests under way, with exit code 0", async () => {
+    const daybook = await start();
+    await daybook.api.post("/v1/events", event("first@example.com"));
+    const load = Promise.all(
+      Array.from({ length: 200 }, (_, index) => daybook.api.post("/v1/events", event(`p${index}@example.com`))),
+    );
+    await sleep(20);
+    daybook.child.kill("SIGTERM");
+    const answers = await load;
+    expect(await daybook.ended).toEqual({ code: 0, signal: null });
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const { api } = await start();
+    for (const { body } of answers) expect((await api.get(`/v1/events/${body.data.id}`)).status).toBe(200);
+  });
+
+  test("says every setting that is wrong at once, and starts nothing", async () => {
+    const daybook = startNode("deploy/local/main.ts", {
+      DATA_DIR: dataDir,
+      PORT: "80800",
+      RATE_LIMIT_PER_MINUTE: "many",
+      BOOTSTRAP_LIVE_KEY: "sk_test_1",
+      DATABASE_URL: "mysql://x",
+    });
+    expect(await daybook.ended).toEqual({ code: 1, signal: null });
+    for (const name of ["PORT", "RATE_LIMIT_PER_MINUTE", "BOOTSTRAP_LIVE_KEY", "DATABASE_URL"]) {
+      expect(daybook.output()).toContain(`${name} must be`);
+    }
+  });
+
+  test("a second one on the same folder is refused and leaves the first alone", async () => {
+    const { api } = await start();
+    const second = startNode("deploy/local/main.ts", { DATA_DIR: dataDir, PORT: String(await freePort()) });
+    expect((await second.ended).code).toBe(1);
+    expect(second.output()).toContain("in use by another Daybook");
+    expect((await api.post("/v1/events", event("a@example.com"))).status).toBe(201);
+  });
+
+  test("takes the bootstrap keys that it is given", async () => {
+    const secret = `sk_live_${"k".repeat(32)}`;
+    const { child } = await start({ BOOTSTRAP_LIVE_KEY: secret });
+    expect(child.exitCode).toBeNull();
+    const rows = await (await connectToDatabase()).query("SELECT display_prefix, secret_hash FROM identity.keys");
+    expect(rows.rows.map(({ display_prefix }: { display_prefix: string }) => display_prefix)).toContain(
+      secret.slice(0, 12),
+    );
+    expect(JSON.stringify(rows.rows)).not.toContain(secret);
+  });
+});
+
+describe("SIGKILL in the middle of a load", () => {
+  test("loses no event that was answered, and each is counted once after the restart", async () => {
+    const killed = await start();
+    const recorded: string[] = [];
+    let running = true;
+    const clients = Array.from({ length: 32 }, async (_, client) => {
+      for (let index = 0; running; index++) {
+        try {
+          const { status, body } = await killed.api.post(
+            "/v1/events",
+            event(`c${client % 10}@example.com`, `${client}-${index}`),
+          );
+          if (status === 201) recorded.push(body.data.id as string);
+        } catch {
+          return;
+        }
+      }
+    });
+    await eventually(() => (recorded.length > 1500 ? true : undefined));
+    killed.child.kill("SIGKILL");
+    running = false;
+    await Promise.all(clients);
+    expect((await killed.ended).signal).toBe("SIGKILL");
+
+    await start();
+    const database = await connectToDatabase();
+    const { rows } = await database.query<{ found: string }>(
+      "SELECT count(*) AS found FROM unnest($1::uuid[]) AS answered (id) JOIN event.events e ON e.id = answered.id",
+      [recorded.map(uuidOf)],
+    );
+    expect(Number(rows[0]?.found)).toBe(recorded.length);
+
+    const totals = await eventually(async () => {
+      const result = await database.query<{ waiting: string; events: string; counted: string }>(
+        `SELECT (SELECT count(*) FROM event.outbox) AS waiting, (SELECT count(*) FROM event.events) AS events,
+                (SELECT sum(event_count) FROM metric.metrics) AS counted`,
+      );
+      return result.rows[0]?.waiting === "0" ? result.rows[0] : undefined;
+    });
+    expect(totals.counted).toBe(totals.events);
+    expect(Number(totals.events)).toBeGreaterThanOrEqual(recorded.length);
+  });
+});
+
+function event(email: string, note = ""): object {
+  return { type: "page.viewed", identifier: { type: "email", value: email }, properties: { note } };
+}
+
+function uuidOf(id: string): string {
+  const uuid = tryDecodeId("evt", id);
+  if (uuid === undefined) throw new Error(`${id} is no id of an event`);
+  return uuid;
+}

@@ -1,0 +1,160 @@
+/** From the outbox to the metric: at least once on the way, exactly once in the count. */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { EventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
+import { connectNatsBus, createLocalBus, type Bus, type BusHandler, type BusMessage } from "#shared/bus.ts";
+import { systemClock } from "#shared/clock.ts";
+import { encodeId, newId, newUuid } from "#shared/ids.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createLog } from "#shared/log.ts";
+import { createOutboxRelay } from "#shared/outbox.ts";
+import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createRegistry } from "#shared/server.ts";
+import { toTimestamp } from "#shared/time.ts";
+import { createMetric } from "../../services/metric/service.ts";
+import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
+import { createDatabase } from "../support/database.ts";
+import { eventually } from "../support/processes.ts";
+
+const log = createLog("test", "silent");
+const owner = new Owner();
+let database: Database;
+let handler: BusHandler;
+
+beforeAll(async () => {
+  const { url } = owner.own(await createDatabase(inject("databaseUrl")));
+  database = openDatabase({ url, applicationName: "test", connectionsMax: 12, log });
+  owner.defer(() => database.end());
+  const context = { database, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
+  await owner.own(createMetric(context)).start();
+  handler = eventsRecorded(context);
+});
+afterAll(() => owner.close());
+
+const subject = "daybook.event.recorded";
+
+function batch(propertyId: string, types: string[], receivedAt = systemClock.nowMicros()): BusMessage {
+  const id = newUuid();
+  const events = types.map((type) => ({
+    id: newId("evt"),
+    type,
+    propertiesJson: "{}",
+    source: "api",
+    occurredAt: toTimestamp(receivedAt),
+    receivedAt: toTimestamp(receivedAt),
+  }));
+  const message = create(EventsRecordedSchema, { batchId: id, propertyId, events });
+  return { id, subject, payload: toBinary(EventsRecordedSchema, message) };
+}
+
+async function counts(property: string): Promise<Record<string, number>> {
+  const { rows } = await database.query<{ name: string; event_count: number }>(
+    "SELECT name, event_count FROM metric.metrics WHERE property_id = $1 ORDER BY name",
+    [property],
+  );
+  return Object.fromEntries(rows.map(({ name, event_count }) => [name, event_count]));
+}
+
+describe("the consumer", () => {
+  test("counts a batch once, however often and beside whatever it comes", async () => {
+    const property = newUuid();
+    const propertyId = encodeId("prop", property);
+    const batches = Array.from({ length: 20 }, () => batch(propertyId, ["a.a", "b.b", "a.a"]));
+    const deliveries = Array.from({ length: 10 }, (_, turn) => [
+      handler(turn % 2 === 0 ? batches : batches.toReversed()),
+      ...batches.slice(0, 5).map((message) => handler([message, message])),
+    ]).flat();
+    await Promise.all(deliveries);
+    expect(await counts(property)).toEqual({ "a.a": 40, "b.b": 20 });
+  });
+
+  test("the first event is the earliest received, in whatever order batches come", async () => {
+    const property = newUuid();
+    const propertyId = encodeId("prop", property);
+    const times = [5_000_000, 3_000_000, 9_000_000];
+    for (const time of times) await handler([batch(propertyId, ["a.a"], time)]);
+    const { rows } = await database.query("SELECT first_seen_at FROM metric.metrics WHERE property_id = $1", [
+      property,
+    ]);
+    expect(rows).toEqual([{ first_seen_at: 3_000_000 }]);
+  });
+});
+
+describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
+  /** A bus whose server forgets now and then, and an outbox of its own. */
+  async function prepare(schema: string): Promise<{ bus: Bus; relay: ReturnType<typeof createOutboxRelay> }> {
+    const bus = owner.own(
+      home === "local" ? createLocalBus(log) : await connectNatsBus(inject("natsUrl"), "delivery test", log),
+    );
+    await database.query(`CREATE SCHEMA ${schema}`);
+    await database.query(
+      `CREATE TABLE ${schema}.outbox (property_id uuid, id uuid, subject text, payload bytea,
+         attempts integer NOT NULL DEFAULT 0, available_at timestamptz NOT NULL DEFAULT now())`,
+    );
+    const relay = owner.own(createOutboxRelay({ database, schema, bus, log, registry: createRegistry() }));
+    return { bus, relay };
+  }
+
+  async function write(schema: string, messages: readonly BusMessage[], topic: string): Promise<void> {
+    for (const { id, payload } of messages) {
+      await database.query(`INSERT INTO ${schema}.outbox (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`, [
+        newUuid(),
+        id,
+        topic,
+        Buffer.from(payload),
+      ]);
+    }
+  }
+
+  const drained = (schema: string): Promise<true> =>
+    eventually(async () => {
+      const { rows } = await database.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${schema}.outbox`);
+      return rows[0]?.rows === 0 ? true : undefined;
+    });
+
+  test("delivers every row, and a message that is refused at first comes again without holding up the others", async () => {
+    const schema = `relay_${home}_retry`;
+    const topic = `daybook.test.${newUuid()}`;
+    const { bus, relay } = await prepare(schema);
+    const messages = Array.from({ length: 10 }, () => batch(newId("prop"), ["a.a"]));
+    const refusals = new Map([[messages[3]?.id, 2]]);
+    const taken: string[] = [];
+    await bus.subscribe(`test-${newUuid()}`, topic, async (delivered) => {
+      for (const { id } of delivered) {
+        const left = refusals.get(id) ?? 0;
+        if (left > 0) {
+          refusals.set(id, left - 1);
+          throw new Error("not now");
+        }
+      }
+      taken.push(...delivered.map(({ id }) => id));
+      return Promise.resolve();
+    });
+    await write(schema, messages, topic);
+    relay.start();
+    const everyId = messages.map(({ id }) => id).toSorted();
+    await eventually(() => (new Set(taken).size === messages.length ? true : undefined));
+    expect([...new Set(taken)].toSorted()).toEqual(everyId);
+    expect(taken.at(-1)).toBe(messages[3]?.id);
+    await drained(schema);
+  });
+
+  test("two relays share an outbox and lose nothing", async () => {
+    const schema = `relay_${home}_shared`;
+    const topic = `daybook.test.${newUuid()}`;
+    const { bus, relay } = await prepare(schema);
+    const second = owner.own(createOutboxRelay({ database, schema, bus, log, registry: createRegistry() }));
+    const taken = new Set<string>();
+    await bus.subscribe(`test-${newUuid()}`, topic, (delivered) => {
+      for (const { id } of delivered) taken.add(id);
+      return Promise.resolve();
+    });
+    relay.start();
+    second.start();
+    const messages = Array.from({ length: 200 }, () => batch(newId("prop"), ["a.a"]));
+    await write(schema, messages, topic);
+    await drained(schema);
+    await eventually(() => (taken.size === messages.length ? true : undefined));
+    expect(taken.size).toBe(200);
+  });
+});

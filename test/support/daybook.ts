@@ -1,0 +1,112 @@
+/** Daybook as the tests meet it: over HTTP, with properties and keys of their own, in each of the two ways to run it. */
+import { createClient, type Transport } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, inject } from "vitest";
+import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { callOptions } from "#shared/interceptors.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createLog } from "#shared/log.ts";
+import { createRegistry } from "#shared/server.ts";
+import { http2Transport } from "#shared/transport.ts";
+import { startDaybook, type DaybookOptions } from "../../deploy/local/daybook.ts";
+import { createClients, type Clients } from "../../gateway/clients.ts";
+import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
+import { createDatabase } from "./database.ts";
+import { createApi, type Api } from "./api.ts";
+
+/** A Daybook that runs somewhere. */
+export interface TestDaybook {
+  baseUrl: string;
+  databaseUrl: string;
+  /** The services, called directly. */
+  clients: Clients;
+  /** A new property, and a client of the public API with a key of it. All scopes unless said otherwise. */
+  newProperty(options?: { mode?: Mode; scopes?: readonly string[] }): Promise<TestProperty>;
+}
+
+/** A property of one test. */
+export interface TestProperty extends Api {
+  propertyId: string;
+  secret: string;
+  /** A client with another key of the same property. */
+  withScopes(scopes: readonly string[]): Promise<Api>;
+}
+
+/** On whose behalf the tests call services. */
+export const testCall = callOptions({ requestId: "", caller: "test" }, 30_000);
+
+/** Runs a suite against the single process and against the mesh of five. */
+export function describeEverywhere(name: string, suite: (daybook: () => TestDaybook) => void): void {
+  describe(`${name} (single process)`, () => {
+    const owner = new Owner();
+    let daybook: TestDaybook | undefined;
+    beforeAll(async () => {
+      daybook = await startSingleProcess(owner);
+    });
+    afterAll(() => owner.close());
+    suite(() => daybook ?? fail());
+  });
+  describe(`${name} (mesh)`, () => {
+    suite(connectToMesh);
+  });
+}
+
+function fail(): never {
+  throw new Error("Daybook has not started");
+}
+
+/** Starts all of Daybook in this process, on a database of its own. */
+export async function startSingleProcess(owner: Owner, options: Partial<DaybookOptions> = {}): Promise<TestDaybook> {
+  const databaseUrl = options.databaseUrl ?? owner.own(await createDatabase(inject("databaseUrl"))).url;
+  const { gateway, transports } = await startDaybook(
+    {
+      databaseUrl,
+      internalToken: "a token for the single process of the tests",
+      bootstrapKeys: { live: `sk_live_${"a".repeat(40)}`, test: `sk_test_${"a".repeat(40)}` },
+      limits: { ordinary: 1_000_000, backfill: 1_000_000 },
+      log: createLog("test", "warn"),
+      registry: createRegistry(),
+      ...options,
+    },
+    owner,
+  );
+  const baseUrl = await gateway.listen({ host: "127.0.0.1", port: 0 });
+  return toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports));
+}
+
+/** The mesh that all test files share. */
+export function connectToMesh(): TestDaybook {
+  const mesh = inject("mesh");
+  const connectTo = (url: string): Transport => http2Transport(url, mesh.internalToken);
+  const identity = connectTo(mesh.identityUrl);
+  const clients = createClients({
+    identity,
+    profiles: connectTo(mesh.profileUrl),
+    events: connectTo(mesh.eventUrl),
+    metrics: connectTo(mesh.metricUrl),
+  });
+  return toTestDaybook(mesh.gatewayUrl, mesh.databaseUrl, identity, clients);
+}
+
+function toTestDaybook(baseUrl: string, databaseUrl: string, identity: Transport, clients: Clients): TestDaybook {
+  const client = createClient(IdentityService, identity);
+  const newKey = async (propertyId: string, scopes: readonly string[]): Promise<string> => {
+    const { secret } = await client.createKey({ propertyId, name: "test", scopes: [...scopes] }, testCall);
+    return secret;
+  };
+  return {
+    baseUrl,
+    databaseUrl,
+    clients,
+    async newProperty({ mode = Mode.TEST, scopes = allScopes } = {}) {
+      const { property } = await client.createProperty({ name: "Test", mode }, testCall);
+      const propertyId = property?.id ?? "";
+      const secret = await newKey(propertyId, scopes);
+      return {
+        propertyId,
+        secret,
+        ...createApi(baseUrl, secret),
+        withScopes: async (some) => createApi(baseUrl, await newKey(propertyId, some)),
+      };
+    },
+  };
+}

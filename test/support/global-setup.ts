@@ -1,0 +1,40 @@
+/** What all test files share: one PostgreSQL, one nats-server, and the mesh of five processes over both. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { startPostgres } from "../../deploy/local/postgres.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createDatabase } from "./database.ts";
+import { startMesh, type MeshAddresses } from "./mesh.ts";
+import { startNats } from "./nats.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A PostgreSQL in which databases may be made. */
+    databaseUrl: string;
+    natsUrl: string;
+    mesh: MeshAddresses;
+  }
+}
+
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const owner = new Owner();
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "daybook-test-"));
+    owner.defer(() => rm(folder, { recursive: true, force: true }));
+    const [databaseUrl, natsUrl] = await Promise.all([
+      process.env.DATABASE_URL ??
+        startPostgres(join(folder, "postgres"), "test").then((server) => owner.own(server).url),
+      process.env.NATS_URL ?? startNats(join(folder, "nats")).then((server) => owner.own(server).url),
+    ]);
+    provide("databaseUrl", databaseUrl);
+    provide("natsUrl", natsUrl);
+    const database = owner.own(await createDatabase(databaseUrl));
+    provide("mesh", await startMesh({ databaseUrl: database.url, natsUrl }, owner));
+  } catch (error) {
+    await owner.close();
+    throw error;
+  }
+  return () => owner.close();
+}

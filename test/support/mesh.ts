@@ -1,0 +1,59 @@
+/** The mesh: five processes over one PostgreSQL and one NATS, calling each other over HTTP/2. */
+import type { Owner } from "#shared/lifecycle.ts";
+import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";
+
+/** Where the processes of a mesh are. */
+export interface MeshAddresses {
+  gatewayUrl: string;
+  /** RPC, over HTTP/2. */
+  identityUrl: string;
+  profileUrl: string;
+  eventUrl: string;
+  metricUrl: string;
+  /** Probes and Prometheus of the event service, over HTTP/1.1. */
+  eventInternalUrl: string;
+  internalToken: string;
+  databaseUrl: string;
+}
+
+/** Starts a mesh; `owner` is given the processes. */
+export async function startMesh(
+  { databaseUrl, natsUrl }: { databaseUrl: string; natsUrl: string },
+  owner: Owner,
+): Promise<MeshAddresses> {
+  const internalToken = "a token for the mesh of the tests only";
+  const names = ["identity", "profile", "event", "metric", "gateway"] as const;
+  const ports = new Map<string, { port: number; internal: number }>();
+  for (const name of names) ports.set(name, { port: await freePort(), internal: await freePort() });
+  const url = (name: (typeof names)[number]): string => `http://127.0.0.1:${ports.get(name)?.port}`;
+  const common = {
+    HOST: "127.0.0.1",
+    INTERNAL_TOKEN: internalToken,
+    DATABASE_URL: databaseUrl,
+    NATS_URL: natsUrl,
+    LOG_LEVEL: "warn",
+    IDENTITY_URL: url("identity"),
+    PROFILE_URL: url("profile"),
+    EVENT_URL: url("event"),
+    METRIC_URL: url("metric"),
+  };
+  // All at once, as an orchestrator would: each waits for what it needs.
+  const processes = names.map((name): [string, RunningProcess] => {
+    const { port = 0, internal = 0 } = ports.get(name) ?? {};
+    const file = name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`;
+    return [name, owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }))];
+  });
+  await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
+    explain: () => `the mesh is not ready\n${processes.map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
+  });
+  return {
+    gatewayUrl: url("gateway"),
+    identityUrl: url("identity"),
+    profileUrl: url("profile"),
+    eventUrl: url("event"),
+    metricUrl: url("metric"),
+    eventInternalUrl: `http://127.0.0.1:${ports.get("event")?.internal}`,
+    internalToken,
+    databaseUrl,
+  };
+}

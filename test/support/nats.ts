@@ -1,0 +1,83 @@
+/** A real nats-server: the one on PATH, else the pinned release with its checksum, else Debian's. Without any the run fails. */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { connect } from "@nats-io/transport-node";
+import type { Closable } from "#shared/lifecycle.ts";
+import { eventually, freePort } from "./processes.ts";
+
+/** A running server with JetStream. */
+export interface NatsServer extends Closable {
+  url: string;
+}
+
+const version = "2.10.10";
+const downloadTimeoutMs = 60_000;
+// SHA-256 of the release's archives.
+const checksums: Readonly<Record<string, string>> = {
+  "linux-amd64": "c8cd7e19b906a5f8a7f9f7e70fc4bfa492d66a069d9664c4db19fdee1b6aa640",
+  "darwin-amd64": "5b6bfed8f75ecb2f6465b87334f4e757a66c32b6c5f802e964a080a3716ffffb",
+  "darwin-arm64": "8af6cbd8f3f21bcec164d17bc879d3e7807cd98e1c7839ac668986a71c4e52c6",
+};
+
+/** Starts a server that keeps its streams in `folder`. */
+export async function startNats(folder: string): Promise<NatsServer> {
+  await mkdir(folder, { recursive: true });
+  const binary = await findBinary(folder);
+  const port = await freePort();
+  const server = spawn(binary, ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder], { stdio: "ignore" });
+  const ended = new Promise<void>((resolve) => server.once("exit", () => resolve()));
+  const url = `nats://127.0.0.1:${port}`;
+  await eventually(
+    async () => {
+      const connection = await connect({ servers: url, reconnect: false, timeout: 1000 });
+      await connection.close();
+      return true;
+    },
+    { explain: () => `nats-server does not answer at ${url}` },
+  );
+  return {
+    url,
+    async close() {
+      server.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function findBinary(folder: string): Promise<string> {
+  const isUsable = (binary: string): boolean => spawnSync(binary, ["--version"]).status === 0;
+  if (isUsable("nats-server")) return "nats-server";
+  const failures: string[] = [];
+  try {
+    return await download(folder);
+  } catch (error) {
+    failures.push(`download: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  for (const words of [["update"], ["install", "-y", "--no-install-recommends", "nats-server"]]) {
+    const result = spawnSync("apt-get", ["-qq", ...words], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    if (result.status !== 0) failures.push(`apt-get ${words[0]}: ${result.stderr || String(result.error)}`);
+  }
+  if (isUsable("nats-server")) return "nats-server";
+  throw new Error(`The tests need a nats-server, or NATS_URL:\n${failures.join("\n")}`);
+}
+
+async function download(folder: string): Promise<string> {
+  const platform = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
+  const checksum = checksums[platform];
+  if (checksum === undefined) throw new Error(`there is no pinned release for ${platform}`);
+  const name = `nats-server-v${version}-${platform}`;
+  const url = `https://github.com/nats-io/nats-server/releases/download/v${version}/${name}.tar.gz`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(downloadTimeoutMs) });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  const archive = Buffer.from(await response.arrayBuffer());
+  const actual = createHash("sha256").update(archive).digest("hex");
+  if (actual !== checksum) throw new Error(`${url} has the checksum ${actual}`);
+  const file = join(folder, "nats-server.tar.gz");
+  await writeFile(file, archive);
+  if (spawnSync("tar", ["-xzf", file, "-C", folder]).status !== 0) throw new Error(`${file} cannot be unpacked`);
+  const binary = join(folder, name, "nats-server");
+  await chmod(binary, 0o755);
+  return binary;
+}

@@ -1,0 +1,69 @@
+/** Real processes of Daybook, started and stopped as an operator would. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { createServer, type AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Closable } from "#shared/lifecycle.ts";
+
+/** A process that was started. */
+export interface RunningProcess extends Closable {
+  child: ChildProcess;
+  /** What it has written so far. */
+  output(): string;
+  /** Resolves with what ended it. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+const stopTimeoutMs = 20_000;
+
+/** Starts `node` with a file of this project. Closing sends SIGTERM, then SIGKILL. */
+export function startNode(file: string, env: Record<string, string>): RunningProcess {
+  const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
+  const child = spawn(process.execPath, [file], { env: { ...inherited, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  const ended: RunningProcess["ended"] = new Promise((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  return {
+    child,
+    output: () => output,
+    ended,
+    async close() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      const killer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
+      await ended;
+      clearTimeout(killer);
+    },
+  };
+}
+
+/** Waits until `check` gives a value, or throws with the last error or with `explain`. */
+export async function eventually<T>(
+  check: () => Promise<T | undefined> | T | undefined,
+  { timeoutMs = 30_000, explain = (): string => "it did not happen" } = {},
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    let failure: unknown;
+    try {
+      const value = await check();
+      if (value !== undefined) return value;
+    } catch (error) {
+      failure = error;
+    }
+    if (Date.now() > deadline) throw new Error(`after ${timeoutMs} ms: ${explain()}`, { cause: failure });
+    await sleep(20);
+  }
+}
+
+/** A TCP port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
