@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mergeSchema, observe, pathsMax, type ObservedSchema } from "./schema.ts";
+
+function schemaOf(...properties: object[]): ObservedSchema {
+  const schema: ObservedSchema = new Map();
+  for (const one of properties) observe(schema, one);
+  return schema;
+}
+
+const objects = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.jsonValue({ maxDepth: 4 }));
+
+test("the order in which events and batches come does not matter", () => {
+  fc.assert(
+    fc.property(fc.array(objects, { maxLength: 8 }), fc.nat(8), (events, cut) => {
+      const whole = schemaOf(...events);
+      fc.pre(whole.size < pathsMax);
+      const merged = schemaOf(...events.slice(cut).toReversed());
+      mergeSchema(merged, schemaOf(...events.slice(0, cut)));
+      expect(sorted(merged)).toEqual(sorted(whole));
+      // What is known already changes nothing.
+      mergeSchema(merged, whole);
+      expect(sorted(merged)).toEqual(sorted(whole));
+    }),
+  );
+});
+
+function sorted(schema: ObservedSchema): [string, string][] {
+  return [...schema].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+test("names each kind of value", () => {
+  const schema = schemaOf({
+    text: "x",
+    number: 1,
+    flag: false,
+    at: "2026-05-01T12:00:00.5+02:00",
+    day: "2026-05-01",
+    list: [1, "x"],
+    rows: [{ id: 1 }, { id: "x" }],
+    grid: [[{ x: 1 }]],
+    inner: { deep: { er: null } },
+    nothing: null,
+    ["__proto__"]: 1,
+  });
+  expect(Object.fromEntries(schema)).toEqual({
+    text: "string",
+    number: "number",
+    flag: "boolean",
+    at: "timestamp",
+    day: "string",
+    list: "array",
+    rows: "array",
+    "rows[].id": "mixed",
+    grid: "array",
+    "grid[][].x": "number",
+    inner: "object",
+    "inner.deep": "object",
+    ["__proto__"]: "number",
+  });
+});
+
+test("keeps at most 500 paths, and none that is longer than 500 characters", () => {
+  const many = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`p${index}`, 1]));
+  const schema = schemaOf(many);
+  expect(schema.size).toBe(pathsMax);
+  observe(schema, { p0: "x" });
+  expect(schema.get("p0")).toBe("mixed");
+  expect(schemaOf({ ["x".repeat(501)]: 1, ["y".repeat(500)]: 1 }).size).toBe(1);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { changeLocation } from "./location.ts";
+
+test("fields sent replace those fields, null empties one, the others stay", () => {
+  const current = { city: "Berlin", country: "DE" };
+  expect(changeLocation(current, { city: null, zip: "10115" })).toEqual({ country: "DE", zip: "10115" });
+  expect(changeLocation(current, {})).toEqual(current);
+  expect(changeLocation(current, { city: null, country: null })).toBeNull();
+  expect(changeLocation(null, {})).toBeNull();
+});
+
+test.each(["DE", "XK", "UK", "EU", "AN", "de", "D", "ZZ"])(
+  "country %s is real only if ISO 3166-1 assigns it",
+  (country) => {
+    const change = () => changeLocation(null, { country });
+    if (country === "DE") expect(change()).toEqual({ country });
+    else expect(change).toThrow(expect.objectContaining({ param: "location.country" }));
+  },
+);
+
+test.each(["Europe/Berlin", "America/Argentina/Buenos_Aires", "UTC", "Asia/Kolkata", "Asia/Calcutta"])(
+  "%s is a time zone",
+  (timezone) => {
+    expect(changeLocation(null, { timezone })).toEqual({ timezone });
+  },
+);
+
+test("every field at fault is named", () => {
+  const change = () => changeLocation(null, { city: "x".repeat(256), timezone: "Mars", zip: "\0" });
+  expect(change).toThrow(
+    expect.objectContaining({
+      errors: [
+        expect.objectContaining({ param: "location.city" }),
+        expect.objectContaining({ param: "location.timezone" }),
+        expect.objectContaining({ param: "location.zip" }),
+      ],
+    }),
+  );
+});

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { ConfigError, readSettings } from "./config.ts";
+
+test("reads settings of every kind", () => {
+  const env = { NAME: " x ", COUNT: "7", URL: "http://a.example", SECRET: "s".repeat(32), EMPTY: "" };
+  const settings = readSettings(env, (reader) => ({
+    name: reader.text("NAME"),
+    fallback: reader.text("MISSING", "default"),
+    empty: reader.optional("EMPTY"),
+    count: reader.integer("COUNT", 1, 0, 10),
+    other: reader.integer("OTHER", 3, 0, 10),
+    url: reader.url("URL", ["http:"]),
+    noUrl: reader.optionalUrl("NO_URL", ["http:"]),
+    secret: reader.secret("SECRET", 32),
+  }));
+  expect(settings).toEqual({
+    name: "x",
+    fallback: "default",
+    empty: undefined,
+    count: 7,
+    other: 3,
+    url: "http://a.example",
+    noUrl: undefined,
+    secret: "s".repeat(32),
+  });
+});
+
+test("names every unusable setting at once, and repeats no secret", () => {
+  const env = { COUNT: "11", BAD: "1e3", URL: "ftp://x", SECRET: "too short to be one" };
+  const read = () =>
+    readSettings(env, (reader) => {
+      reader.text("NAME");
+      reader.integer("COUNT", 1, 0, 10);
+      reader.integer("BAD", 1, 0, 10);
+      reader.url("URL", ["http:"]);
+      reader.secret("SECRET", 32);
+      reader.problem("two settings do not go together");
+    });
+  expect(read).toThrow(ConfigError);
+  try {
+    read();
+  } catch (error) {
+    const { problems, message } = error as ConfigError;
+    expect(problems.map((problem) => problem.split(" ")[0])).toEqual(["NAME", "COUNT", "BAD", "URL", "SECRET", "two"]);
+    expect(message).not.toContain(env.SECRET);
+  }
+});

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { TypeID } from "typeid-js";
+import { expect, test } from "vitest";
+import { decodeId, encodeId, isId, newId, tryDecodeId } from "./ids.ts";
+
+test("writes and reads every UUID as the reference implementation does", () => {
+  fc.assert(
+    fc.property(fc.uuid(), (uuid) => {
+      const id = encodeId("prof", uuid);
+      expect(id).toBe(TypeID.fromUUID("prof", uuid).toString());
+      expect(isId(id)).toBe(true);
+      expect(tryDecodeId("prof", id)).toBe(uuid);
+      expect(tryDecodeId("prof", id.toUpperCase())).toBe(uuid);
+      expect(tryDecodeId("evt", id)).toBeUndefined();
+    }),
+  );
+});
+
+test("reads nothing that the reference implementation refuses", () => {
+  const almost = fc.tuple(fc.uuid(), fc.nat(30), fc.constantFrom(..."ilou89_-.A ſK8z")).map(([uuid, at, character]) => {
+    const id = encodeId("prof", uuid);
+    return id.slice(0, at) + character + id.slice(at + 1);
+  });
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), almost), (text) => {
+      const uuid = tryDecodeId("prof", text);
+      // Its bytes, as its toUUID looks at the version too.
+      const bytes = (): Uint8Array => TypeID.fromString(text.toLowerCase(), "prof").toUUIDBytes();
+      if (uuid !== undefined) expect(Buffer.from(bytes()).toString("hex")).toBe(uuid.replaceAll("-", ""));
+      else expect(() => TypeID.fromString(text, "prof")).toThrow();
+    }),
+  );
+});
+
+test("ids of one process sort by creation", () => {
+  const ids = Array.from({ length: 1000 }, () => newId("evt"));
+  expect(ids.toSorted()).toEqual(ids);
+});
+
+test("says where a bad id stands", () => {
+  expect(() => decodeId("prof", "prof_1", "identifier.id")).toThrow(
+    expect.objectContaining({ code: "invalid_id", param: "identifier.id" }),
+  );
+});

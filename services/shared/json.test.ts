@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findJsonProblem, parseJson, parseJsonBytes } from "./json.ts";
+
+test("what JSON.stringify wrote comes back as it was", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const compact = JSON.stringify(JSON.parse(text));
+      expect(JSON.stringify(parseJson(compact))).toBe(compact);
+    }),
+  );
+});
+
+test("numbers keep their value, of whatever size", () => {
+  const number = fc
+    .tuple(
+      fc.constantFrom("", "-"),
+      fc.oneof(fc.constant("0"), fc.stringMatching(/^[1-9]\d{0,40}$/)),
+      fc.oneof(fc.constant(""), fc.stringMatching(/^\.\d{1,40}$/)),
+      fc.oneof(fc.constant(""), fc.stringMatching(/^[eE][+-]?\d{1,3}$/)),
+    )
+    .map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(fc.array(number), (numbers) => {
+      const written = JSON.stringify(parseJson(`{"n":[${numbers.join(",")}]}`));
+      const back = written === '{"n":[]}' ? [] : written.slice(6, -2).split(",");
+      // Each is either the same text, or the shortest text of a double that holds it exactly.
+      for (const [index, text] of back.entries()) {
+        const source = numbers[index] ?? "";
+        expect(text === source || (digitsOf(source) === digitsOf(text) && Number(text) === Number(source))).toBe(true);
+      }
+    }),
+  );
+});
+
+/** A number's significant digits, for comparing numbers without an exponent. */
+function digitsOf(text: string): string {
+  return text
+    .replace("-", "")
+    .replace(/^0*\.?0*/, "")
+    .replace(".", "")
+    .replace(/0+$/, "");
+}
+
+test("refuses what is not JSON, and what is not UTF-8", () => {
+  expect(() => parseJson("{")).toThrow(SyntaxError);
+  expect(() => parseJsonBytes(Buffer.from([0x22, 0xc3, 0x22]))).toThrow(SyntaxError);
+  expect(parseJsonBytes(Buffer.from('"ü"'))).toBe("ü");
+});
+
+test("finds nesting beyond the limit, U+0000 and lone surrogates, with the place", () => {
+  expect(findJsonProblem({ a: [{ b: 1 }] }, 3)).toBeUndefined();
+  expect(findJsonProblem({ a: [{ b: 1 }] }, 2)).toEqual({ path: ["a", "0"], reason: "is nested too deeply" });
+  expect(findJsonProblem({ a: ["x", "\0"] }, 9)).toEqual({ path: ["a", "1"], reason: "holds U+0000" });
+  expect(findJsonProblem({ a: { "\ud800": 1 } }, 9)?.path).toEqual(["a"]);
+  expect(findJsonProblem({ emoji: "😀", "\u{10FFFF}": "" }, 9)).toBeUndefined();
+});

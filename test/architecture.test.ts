@@ -1,0 +1,120 @@
+/** The walls of the house: who may import whom, where SQL stands, and that nothing lies about unused or unsaid. */
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+
+interface SourceFile {
+  path: string;
+  text: string;
+  /** Files of this project that it imports, from the root. */
+  imports: string[];
+  packages: string[];
+}
+
+const folders = ["services", "gateway", "deploy", "test", "bench", "scripts"];
+let files: SourceFile[];
+
+beforeAll(async () => {
+  const found = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+        .map((entry) => join(entry.parentPath, entry.name)),
+    ),
+  );
+  files = await Promise.all(found.flat().map(readSource));
+});
+
+async function readSource(path: string): Promise<SourceFile> {
+  const text = await readFile(path, "utf8");
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, specifier = ""]) => specifier);
+  const imports = specifiers.flatMap((specifier) => {
+    if (specifier.startsWith("#proto/")) return [specifier.replace("#proto/", "proto/gen/")];
+    if (specifier.startsWith("#shared/")) return [specifier.replace("#shared/", "services/shared/")];
+    return specifier.startsWith(".") ? [relative(".", join(dirname(path), specifier))] : [];
+  });
+  return { path, text, imports, packages: specifiers.filter((specifier) => !/^[.#]/.test(specifier)) };
+}
+
+const isTest = ({ path }: SourceFile): boolean => path.endsWith(".test.ts") || path.startsWith("test/");
+
+/** Imports by files of a folder that a rule does not allow. */
+function offences(from: RegExp, allowed: RegExp): string[] {
+  return files
+    .filter((file) => from.test(file.path) && !isTest(file))
+    .flatMap(({ path, imports }) => imports.filter((to) => !allowed.test(to)).map((to) => `${path} → ${to}`));
+}
+
+test("the house is not empty", () => {
+  expect(files.length).toBeGreaterThan(80);
+  expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(200);
+});
+
+test("shared plumbing knows no service", () => {
+  expect(offences(/^services\/shared\//, /^(services\/shared|proto\/gen)\//)).toEqual([]);
+});
+
+test.each(["identity", "profile", "event", "metric"])("the %s service imports no other and no gateway", (name) => {
+  expect(offences(new RegExp(`^services/${name}/`), new RegExp(`^(services/(shared|${name})|proto/gen)/`))).toEqual([]);
+});
+
+test("the gateway holds clients, never services", () => {
+  expect(offences(/^gateway\//, /^(gateway|services\/shared|proto\/gen)\//)).toEqual([]);
+});
+
+test("native and compat never import each other", () => {
+  expect(offences(/^gateway\/native\//, /^(?!gateway\/compat\/)/)).toEqual([]);
+  expect(offences(/^gateway\/compat\//, /^(?!gateway\/native\/)/)).toEqual([]);
+});
+
+test("what only deploy and test may see is seen by nobody else", () => {
+  expect(offences(/^(services|gateway)\//, /^(?!deploy\/|test\/|bench\/)/)).toEqual([]);
+});
+
+test("the domain does no input or output", () => {
+  const domain = files.filter(({ path }) => /^services\/\w+\/domain\//.test(path));
+  expect(domain.length).toBeGreaterThan(8);
+  expect(
+    offences(/^services\/\w+\/domain\//, /\/domain\/|^proto\/gen\/|^services\/shared\/(errors|json|time|clock)\.ts$/),
+  ).toEqual([]);
+  const packages = domain.filter((file) => !isTest(file)).flatMap(({ packages: used }) => used);
+  expect(packages.filter((name) => name !== "node:crypto" && !name.startsWith("@bufbuild/"))).toEqual([]);
+});
+
+test("SQL stands only in sql, in migrations, and in the plumbing that is about SQL", () => {
+  const sql = /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|ALTER TABLE)\s+[a-z_$*("'`]/;
+  const mayHold = /\/sql\/|^services\/shared\/(migrate|outbox|postgres)\.ts$|^bench\/|^scripts\//;
+  const offenders = files.filter((file) => !isTest(file) && sql.test(file.text) && !mayHold.test(file.path));
+  expect(offenders.map(({ path }) => path)).toEqual([]);
+});
+
+test("a statement touches only the schema of its own service", () => {
+  const names = ["identity", "profile", "event", "metric"];
+  const offenders = files.flatMap(({ path, text }) => {
+    const owner = /^services\/(\w+)\/sql\//.exec(path)?.[1];
+    if (owner === undefined) return [];
+    const others = names.filter((name) => name !== owner).join("|");
+    const found = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\\s+(${others})\\.`).exec(text);
+    return found ? [`${path}: ${found[0]}`] : [];
+  });
+  expect(offenders).toEqual([]);
+});
+
+test("only bus.ts knows NATS", () => {
+  const users = files.filter(({ packages }) => packages.some((name) => name.startsWith("@nats-io/")));
+  expect(users.map(({ path }) => path).toSorted()).toEqual(["services/shared/bus.ts", "test/support/nats.ts"]);
+});
+
+test("every file says what it is for, in words or by an only export with its name", () => {
+  const silent = files.filter(({ path, text }) => {
+    const says = /^(?:\/\*\*|\/\/)|\n\/\*\*/.test(text);
+    const isOnePurpose = /\/(rpc|routes|consumers)\/|service\.ts$|\.test\.ts$/.test(path);
+    return !says && !isOnePurpose;
+  });
+  expect(silent.map(({ path }) => path)).toEqual([]);
+});
+
+test("no file is longer than 350 lines", () => {
+  const long = files.filter(({ path, text }) => !path.endsWith(".test.ts") && text.split("\n").length > 350);
+  expect(long.map(({ path }) => path)).toEqual([]);
+});
