@@ -121,7 +121,7 @@ async function claimFirst(
   claims: readonly Claim[],
   now: Micros,
 ): Promise<Map<string, Claim>> {
-  const first = new Map(claims.toReversed().map((claim) => [keyName(claim), claim]));
+  const first = new Map(claims.toReversed().map((one) => [keyName(one), one]));
   const wanted = [...first.values()];
   const granted = await claimKeys(database, [
     property,

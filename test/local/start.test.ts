@@ -58,7 +58,7 @@ describe("npm start", () => {
     const shell = spawnSync("sh", ["-c", `${first.curl.trim()} -w '\\n%{http_code}'`], { encoding: "utf8" });
     const [body = "", status] = shell.stdout.trim().split("\n");
     expect(status).toBe("201");
-    const event = (JSON.parse(body) as { data: { id: string; profile_id: string } }).data;
+    const recorded = (JSON.parse(body) as { data: { id: string; profile_id: string } }).data;
     const metrics = await eventually(async () => {
       const { body: list } = await first.api.get("/v1/metrics");
       return list.data.length > 0 ? list.data : undefined;
@@ -67,8 +67,8 @@ describe("npm start", () => {
     expect(await first.ended).toEqual({ code: 0, signal: null });
 
     const { api } = await start();
-    expect((await api.get(`/v1/events/${event.id}`)).body.data).toEqual(event);
-    expect((await api.get(`/v1/profiles/${event.profile_id}`)).status).toBe(200);
+    expect((await api.get(`/v1/events/${recorded.id}`)).body.data).toEqual(recorded);
+    expect((await api.get(`/v1/profiles/${recorded.profile_id}`)).status).toBe(200);
     expect((await api.get("/v1/metrics")).body.data).toEqual(metrics);
   });
 
@@ -125,9 +125,9 @@ describe("SIGKILL in the middle of a load", () => {
   test("loses no event that was answered, and each is counted once after the restart", async () => {
     const killed = await start();
     const recorded: string[] = [];
-    let running = true;
+    const stopped = new AbortController();
     const clients = Array.from({ length: 32 }, async (_, client) => {
-      for (let index = 0; running; index++) {
+      for (let index = 0; !stopped.signal.aborted; index++) {
         try {
           const { status, body } = await killed.api.post(
             "/v1/events",
@@ -141,7 +141,7 @@ describe("SIGKILL in the middle of a load", () => {
     });
     await eventually(() => (recorded.length > 1500 ? true : undefined));
     killed.child.kill("SIGKILL");
-    running = false;
+    stopped.abort();
     await Promise.all(clients);
     expect((await killed.ended).signal).toBe("SIGKILL");
 

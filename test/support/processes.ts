@@ -8,7 +8,7 @@ import type { Closable } from "#shared/lifecycle.ts";
 export interface RunningProcess extends Closable {
   child: ChildProcess;
   /** What it has written so far. */
-  output(): string;
+  output: () => string;
   /** Resolves with what ended it. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
