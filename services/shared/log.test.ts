@@ -11,12 +11,18 @@ test("writes no secret and nothing of a person", async () => {
   const log = createLog("test", "info", openSync(file, "a"));
   const secret = "sk_live_0123456789";
   log.info({ authorization: secret, headers: { authorization: secret }, body: { identifier: { value: secret } } }, "x");
-  log.error({
-    err: Object.assign(new Error("duplicate key"), { detail: `Key (value)=(${secret}) exists`, code: "23505" }),
+  const failure = Object.assign(new Error("duplicate key"), {
+    code: "23505",
+    detail: `Key (value)=(${secret}) exists`,
+    // A broken connection's error carries the connection, and that its statement with the values.
+    client: { activeQuery: { values: [secret] } },
   });
+  log.error({ err: failure });
+  log.error({ err: new Error("wrapped", { cause: failure }) });
   const text = await readFile(file, "utf8");
   await rm(folder, { recursive: true });
   expect(text).not.toContain(secret);
   expect(text).toContain("23505");
   expect(text).toContain("duplicate key");
+  expect(text).toContain("wrapped");
 });

@@ -19,10 +19,6 @@ const redactedFields = [
   "phone",
   "value",
   "parameters",
-  // Details of PostgreSQL's and Node's errors that quote the values of a row.
-  "detail",
-  "where",
-  "internalQuery",
 ];
 
 /**
@@ -35,6 +31,7 @@ export function createLog(name: string, level: string, destination = 1): Log {
     {
       name,
       level,
+      serializers: { err: describeError },
       redact: {
         paths: redactedFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
         censor: "[redacted]",
@@ -43,4 +40,30 @@ export function createLog(name: string, level: string, destination = 1): Log {
     // Synchronous, so that the last lines before a crash are there.
     pino.destination({ dest: destination, sync: true }),
   );
+}
+
+/** What of an error is written: a choice of fields, as a database's error also carries its connection, its statement and the values in it. */
+interface ErrorDescription {
+  type: string;
+  message: string;
+  stack?: string | undefined;
+  /** Of Node, PostgreSQL or ours. */
+  code?: string;
+  constraint?: string;
+  cause?: ErrorDescription;
+}
+
+const causesMax = 5;
+
+function describeError(error: unknown, depth = 0): ErrorDescription {
+  if (!(error instanceof Error)) return { type: typeof error, message: "not an error" };
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return {
+    type: error.constructor.name,
+    message: error.message,
+    stack: error.stack,
+    ...(typeof code === "string" ? { code } : {}),
+    ...(typeof constraint === "string" ? { constraint } : {}),
+    ...(error.cause !== undefined && depth < causesMax ? { cause: describeError(error.cause, depth + 1) } : {}),
+  };
 }

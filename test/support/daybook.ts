@@ -63,7 +63,7 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
       internalToken: "a token for the single process of the tests",
       bootstrapKeys: { live: `sk_live_${"a".repeat(40)}`, test: `sk_test_${"a".repeat(40)}` },
       limits: { ordinary: 1_000_000, backfill: 1_000_000 },
-      log: createLog("test", "warn"),
+      log: createLog("test", "error"),
       registry: createRegistry(),
       ...options,
     },

@@ -16,8 +16,9 @@ import { calling, onwardOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { OutboxRelay } from "#shared/outbox.ts";
 import type { ServiceContext } from "#shared/service.ts";
+import { findHeldEvents, type HeldEvent } from "../dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "../domain/prepare.ts";
-import { findHeldEvents, recordEvents as record, type HeldEvent, type Recordable } from "../recorder.ts";
+import { recordEvents as record, type Recordable } from "../recorder.ts";
 
 const eventsMax = 1000;
 

@@ -18,10 +18,15 @@ export function digestEvents(events: readonly Event[]): Map<string, Digest> {
   const digests = new Map<string, Digest>();
   for (const event of events) {
     if (!event.receivedAt) throw new Error("an event has no received_at");
-    const schema: ObservedSchema = new Map();
-    observe(schema, JSON.parse(event.propertiesJson) as object);
-    const digest = { count: 1, firstSeenAt: fromTimestamp(event.receivedAt), source: event.source, schema };
-    addDigest(digests, event.type, digest);
+    const receivedAt = fromTimestamp(event.receivedAt);
+    let digest = digests.get(event.type);
+    if (!digest) {
+      digest = { count: 0, firstSeenAt: receivedAt, source: event.source, schema: new Map() };
+      digests.set(event.type, digest);
+    }
+    digest.count++;
+    see(digest, receivedAt, event.source);
+    observe(digest.schema, JSON.parse(event.propertiesJson) as object);
   }
   return digests;
 }
@@ -34,9 +39,12 @@ export function addDigest(digests: Map<string, Digest>, key: string, digest: Dig
     return;
   }
   known.count += digest.count;
-  if (digest.firstSeenAt < known.firstSeenAt) {
-    known.firstSeenAt = digest.firstSeenAt;
-    known.source = digest.source;
-  }
+  see(known, digest.firstSeenAt, digest.source);
   mergeSchema(known.schema, digest.schema);
+}
+
+function see(digest: Digest, at: Micros, source: string): void {
+  if (at >= digest.firstSeenAt) return;
+  digest.firstSeenAt = at;
+  digest.source = source;
 }

@@ -1,0 +1,127 @@
+/** Keys that keep repeats out: what an item claims, who holds it, and who gets it when several want it at once. */
+import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import type { Database, Queryable, Transaction } from "#shared/postgres.ts";
+import { formatMicros } from "#shared/time.ts";
+import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
+import { toEvent } from "./mapping.ts";
+import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
+import { readEvents } from "./sql/events.ts";
+
+/** An event that held a key before. */
+export interface HeldEvent {
+  event: Event;
+  /** The key is an idempotency key that came with another item. */
+  otherItem: boolean;
+}
+
+interface Key {
+  kind: KeyKind;
+  key: string;
+  fingerprint: Buffer | null;
+}
+
+/** Whether an item has any key. */
+export function hasKeys({ dedupeId, idempotencyKey }: PreparedEvent): boolean {
+  return dedupeId !== undefined || idempotencyKey !== undefined;
+}
+
+/** The keys of an item. The idempotency key comes first: it says more. */
+function keysOf({ dedupeId, idempotencyKey }: PreparedEvent): Key[] {
+  const keys: Key[] = [];
+  if (idempotencyKey) keys.push({ kind: "idempotency_key", ...idempotencyKey });
+  if (dedupeId !== undefined) keys.push({ kind: "dedupe_id", key: dedupeId, fingerprint: null });
+  return keys;
+}
+
+function keyName({ kind, key }: { kind: KeyKind; key: string }): string {
+  return `${kind} ${key}`;
+}
+
+/**
+ * Looks up the events that hold the keys of items. Of an item with two keys, the one that is free goes to the event that holds the other.
+ * @returns for each item, in order, the event that holds one of its keys, if any does.
+ */
+export async function findHeldEvents(
+  database: Database,
+  property: string,
+  items: readonly PreparedEvent[],
+  now: Micros,
+): Promise<(HeldEvent | undefined)[]> {
+  const keys = items.map(keysOf);
+  const all = keys.flat();
+  if (all.length === 0) return items.map(() => undefined);
+  const rows = await findKeys(database, [property, ...keyColumns(all), formatMicros(now)]);
+  if (rows.length === 0) return items.map(() => undefined);
+  const held = new Map(rows.map((row) => [keyName(row), row]));
+  const ids = [...new Set(rows.map(({ event_id }) => event_id))];
+  const events = new Map((await readEvents(database, [property, ids])).map((row) => [row.id, toEvent(row)]));
+
+  const free: Claim[] = [];
+  const found = keys.map((itemKeys): HeldEvent | undefined => {
+    for (const key of itemKeys) {
+      const row = held.get(keyName(key));
+      const event = row && events.get(row.event_id);
+      if (!event) continue;
+      const otherItem = row.fingerprint !== null && key.fingerprint?.compare(row.fingerprint) !== 0;
+      if (!otherItem) {
+        for (const other of itemKeys) if (!held.has(keyName(other))) free.push({ ...other, eventId: row.event_id });
+      }
+      return { event, otherItem };
+    }
+    return undefined;
+  });
+  if (free.length > 0) await claimFirst(database, property, free, now);
+  return found;
+}
+
+/** A key that an event is to hold. */
+interface Claim extends Key {
+  /** UUID */
+  eventId: string;
+}
+
+/** Claims keys that are free; of several claims to one key the first counts. @returns the claims that were granted, by keyName. */
+async function claimFirst(
+  database: Queryable,
+  property: string,
+  claims: readonly Claim[],
+  now: Micros,
+): Promise<Map<string, Claim>> {
+  const first = new Map(claims.toReversed().map((one) => [keyName(one), one]));
+  const wanted = [...first.values()];
+  const granted = await claimKeys(database, [
+    property,
+    ...keyColumns(wanted),
+    wanted.map(({ eventId }) => eventId),
+    wanted.map(({ fingerprint }) => fingerprint),
+    wanted.map(({ kind }) => keyExpiry(kind, now)),
+    formatMicros(now),
+  ]);
+  const names = new Set(granted.map(keyName));
+  return new Map([...first].filter(([name]) => names.has(name)));
+}
+
+/**
+ * Claims the keys of all items, each for the event of its id. An item that is granted one of its keys and not the other gives the first
+ * back, as it must not be recorded.
+ * @returns for each item, in order, whether it has all of its keys.
+ */
+export async function claimAll(
+  tx: Transaction,
+  property: string,
+  items: readonly (PreparedEvent & { id: string })[],
+  now: Micros,
+): Promise<boolean[]> {
+  const claims = items.map((item) => keysOf(item).map((key) => ({ ...key, eventId: item.id })));
+  const granted = await claimFirst(tx, property, claims.flat(), now);
+  const isGranted = (wanted: Claim): boolean => granted.get(keyName(wanted))?.eventId === wanted.eventId;
+  const complete = claims.map((itemClaims) => itemClaims.every(isGranted));
+  const useless = claims.flatMap((itemClaims, index) => (complete[index] ? [] : itemClaims.filter(isGranted)));
+  if (useless.length > 0) await releaseKeys(tx, [property, ...keyColumns(useless)]);
+  return complete;
+}
+
+function keyColumns(keys: readonly { kind: KeyKind; key: string }[]): [KeyKind[], string[]] {
+  return [keys.map(({ kind }) => kind), keys.map(({ key }) => key)];
+}
