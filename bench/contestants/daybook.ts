@@ -1,0 +1,77 @@
+/** Daybook as `npm start` runs it: one process, here over the bench's database. */
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { newSecret } from "../../services/identity/domain/secret.ts";
+import { countRows, type BenchDatabase } from "../support/database.ts";
+import { emailsMax, makeEvents } from "../support/events.ts";
+import { startServer, type ServerProcess } from "../support/server-process.ts";
+
+/** A running Daybook. */
+export interface Daybook extends ServerProcess {
+  /** A key of the live property. */
+  key: string;
+  countEvents: () => Promise<number>;
+  /** Waits until everything that was recorded has gone through the outbox to its consumers. */
+  settle: () => Promise<void>;
+}
+
+const file = resolve(import.meta.dirname, "../../deploy/local/main.ts");
+const noLimitPerMinute = "1000000000";
+const batchItemsMax = 1000;
+const settleTimeoutMs = 30_000;
+const settlePollMs = 10;
+
+/** Starts Daybook, with a profile for everybody who has an event in the bench. */
+export async function startDaybook(database: BenchDatabase, signal: AbortSignal): Promise<Daybook> {
+  const key = newSecret("live");
+  const env = {
+    DATABASE_URL: database.url,
+    // The bus is in the process.
+    NATS_URL: "",
+    DATA_DIR: join(database.folder, "daybook"),
+    HOST: "127.0.0.1",
+    PORT: "0",
+    INTERNAL_PORT: "0",
+    BOOTSTRAP_LIVE_KEY: key,
+    BOOTSTRAP_TEST_KEY: newSecret("test"),
+    RATE_LIMIT_PER_MINUTE: noLimitPerMinute,
+    LOG_LEVEL: "warn",
+  };
+  const server = await startServer(file, env, signal);
+  const daybook: Daybook = {
+    ...server,
+    key,
+    countEvents: () => countRows(database.pool, "event.events"),
+    settle: () => drainOutbox(database, signal),
+  };
+  try {
+    await makeProfiles(daybook, signal);
+    return daybook;
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+/** An event of each person makes their profile. */
+async function makeProfiles({ address, key }: Daybook, signal: AbortSignal): Promise<void> {
+  const events = makeEvents(emailsMax);
+  for (let from = 0; from < emailsMax; from += batchItemsMax) {
+    const response = await fetch(`${address}/v1/events/batch`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ events: events.slice(from, from + batchItemsMax) }),
+      signal,
+    });
+    const body = await response.text();
+    if (!body.includes(`"failed":0`)) throw new Error(`profiles cannot be made: ${response.status} ${body}`);
+  }
+}
+
+async function drainOutbox({ pool }: BenchDatabase, signal: AbortSignal): Promise<void> {
+  const deadlineMs = performance.now() + settleTimeoutMs;
+  while ((await countRows(pool, "event.outbox")) > 0) {
+    if (performance.now() > deadlineMs) throw new Error("the outbox does not become empty");
+    await sleep(settlePollMs, undefined, { signal });
+  }
+}

@@ -1,0 +1,68 @@
+/** `npm run bench`: starts all that it needs, runs the suites, prints ratios, and takes everything away again. */
+import { join } from "node:path";
+import { Owner } from "#shared/lifecycle.ts";
+import { startDaybook } from "./contestants/daybook.ts";
+import { batches } from "./suites/batches.ts";
+import { singleEvents } from "./suites/single-events.ts";
+import type { Suite } from "./suites/suite.ts";
+import { startDatabase } from "./support/database.ts";
+import { readOptions, type Options } from "./support/options.ts";
+import { formatComparison, writeResults, type Comparison } from "./support/report.ts";
+
+const suites: Record<string, Suite> = { single: singleEvents, batch: batches };
+
+const resultsFile = join(import.meta.dirname, "results/latest.json");
+const startSecondsMax = 90;
+// More than the contestants of a suite, for their warm-up and the pauses.
+const runsPerRoundMax = 8;
+const stopTimeoutMs = 60_000;
+
+const interrupted = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => interrupted.abort(new Error(`${signal} received`)));
+}
+
+async function bench(options: Options, owner: Owner, signal: AbortSignal): Promise<void> {
+  const { rounds, seconds } = options;
+  const database = await startDatabase(owner);
+  const daybook = owner.own(await startDaybook(database, signal));
+  const beforeRun = async (): Promise<void> => {
+    signal.throwIfAborted();
+    // What one contestant wrote is on the disk before the next starts.
+    await database.pool.query("CHECKPOINT");
+  };
+  const comparisons: Comparison[] = [];
+  for (const name of options.suites) {
+    const comparison = await suites[name]?.({ database, daybook, rounds, seconds, signal, beforeRun });
+    if (!comparison) continue;
+    comparisons.push(comparison);
+    process.stdout.write(formatComparison(comparison));
+  }
+  await writeResults(resultsFile, { rounds, seconds }, comparisons);
+}
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2), Object.keys(suites));
+  const { rounds, seconds } = options;
+  const secondsMax = startSecondsMax + options.suites.length * rounds * seconds * runsPerRoundMax;
+  const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(secondsMax * 1000)]);
+  const owner = new Owner();
+  try {
+    process.stdout.write(`Measuring: ${options.suites.join(", ")}; ${rounds} rounds of ${seconds} s each …\n`);
+    await bench(options, owner, signal);
+  } finally {
+    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+    await owner.close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  const isOurs = error instanceof Error && !interrupted.signal.aborted;
+  process.stderr.write(`The bench failed: ${isOurs ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  // Nothing is left to do but what hangs.
+  process.exit();
+}

@@ -1,0 +1,57 @@
+/** Events one by one, from many clients at once. */
+import { resolve } from "node:path";
+import { Owner } from "#shared/lifecycle.ts";
+import type { BaselineEnv } from "../contestants/baseline.ts";
+import { countRows, createEventTable } from "../support/database.ts";
+import { emailsMax, makeEvents } from "../support/events.ts";
+import { load, toRequest } from "../support/load.ts";
+import { compare, type Contestant } from "../support/rounds.ts";
+import { startServer } from "../support/server-process.ts";
+import type { Suite } from "./suite.ts";
+
+const connections = 64;
+const baselines = [
+  { name: "one INSERT a request", table: "naive_events", file: "naive.process.ts" },
+  { name: "coalesced INSERT", table: "coalesced_events", file: "coalesced.process.ts" },
+];
+
+/** Daybook, a handler with one INSERT a request, and one that coalesces and does nothing else. */
+export const singleEvents: Suite = async (context) => {
+  const { daybook, database, signal } = context;
+  const requests = makeEvents(emailsMax).map((event) =>
+    toRequest("POST", "/v1/events", daybook.key, JSON.stringify(event)),
+  );
+  const runAt = (address: string) => async (seconds: number) => {
+    const result = await load({ address, requests, connections, seconds, signal });
+    return { ...result, items: result.requests };
+  };
+  const owner = new Owner();
+  try {
+    const contestants: Contestant[] = [
+      {
+        name: "Daybook",
+        run: runAt(daybook.address),
+        cpuSeconds: daybook.cpuSeconds,
+        settle: daybook.settle,
+        countRows: daybook.countEvents,
+      },
+    ];
+    for (const { name, table, file } of baselines) {
+      const fullName = await createEventTable(database.pool, table);
+      const env: BaselineEnv = { DATABASE_URL: database.url, BENCH_TABLE: fullName };
+      const { address, cpuSeconds } = owner.own(
+        await startServer(resolve(import.meta.dirname, "../contestants", file), env, signal),
+      );
+      contestants.push({
+        name,
+        run: runAt(address),
+        cpuSeconds,
+        countRows: () => countRows(database.pool, fullName),
+      });
+    }
+    const samples = await compare(contestants, context);
+    return { title: `Single events, ${connections} connections`, unit: "requests", samples };
+  } finally {
+    await owner.close();
+  }
+};

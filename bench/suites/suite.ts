@@ -1,0 +1,13 @@
+import type { Daybook } from "../contestants/daybook.ts";
+import type { BenchDatabase } from "../support/database.ts";
+import type { Comparison } from "../support/report.ts";
+import type { Rounds } from "../support/rounds.ts";
+
+/** What a suite works with: all suites share one database and one Daybook. */
+export interface SuiteContext extends Rounds {
+  database: BenchDatabase;
+  daybook: Daybook;
+}
+
+/** Measures one thing. Closes what it starts. */
+export type Suite = (context: SuiteContext) => Promise<Comparison>;

@@ -1,0 +1,45 @@
+/** What can be chosen on the command line. */
+import { parseArgs } from "node:util";
+
+/** See README.md. */
+export interface Options {
+  /** Of each run. */
+  seconds: number;
+  rounds: number;
+  /** Names of the suites to run. */
+  suites: string[];
+}
+
+const secondsMax = 60;
+// A median of fewer says nothing.
+const roundsMin = 3;
+const roundsMax = 50;
+
+/**
+ * Reads `--seconds`, `--rounds` and `--only`.
+ * @param suites the names that `--only` takes.
+ * @throws Error that says what is wrong.
+ */
+export function readOptions(args: string[], suites: readonly string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seconds: { type: "string", default: "5" },
+      rounds: { type: "string", default: "3" },
+      only: { type: "string" },
+    },
+  });
+  const { only } = values;
+  if (only !== undefined && !suites.includes(only)) throw new Error(`--only is one of ${suites.join(", ")}`);
+  return {
+    seconds: readInteger("seconds", values.seconds, 1, secondsMax),
+    rounds: readInteger("rounds", values.rounds, roundsMin, roundsMax),
+    suites: only === undefined ? [...suites] : [only],
+  };
+}
+
+function readInteger(name: string, text: string, min: number, max: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new Error(`--${name} is a whole number from ${min} to ${max}`);
+}

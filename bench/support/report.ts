@@ -1,0 +1,82 @@
+/** What the bench prints and keeps. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Sample } from "./rounds.ts";
+import { median, spread, type Spread } from "./stats.ts";
+
+/** A suite's outcome: contestants in order, the first of which is compared with each of the others. */
+export interface Comparison {
+  title: string;
+  /** What `per second` counts. */
+  unit: string;
+  samples: ReadonlyMap<string, readonly Sample[]>;
+}
+
+/** How the first contestant compares with another: the median, lowest and highest of the ratios of each round. */
+export interface Ratio {
+  of: string;
+  to: string;
+  perSecond: Spread;
+  cpuSecondsPer1000: Spread;
+}
+
+/** The ratios of a comparison. */
+export function ratiosOf({ samples }: Comparison): Ratio[] {
+  const [subject, ...others] = samples;
+  if (!subject) return [];
+  const [of, own] = subject;
+  return others.map(([to, theirs]) => {
+    // Round by round: the two of one round ran side by side, so what the machine did meanwhile cancels out.
+    const ratio = (figure: "perSecond" | "cpuSecondsPer1000"): Spread =>
+      spread(own.map((sample, round) => sample[figure] / (theirs[round]?.[figure] ?? Number.NaN)));
+    return { of, to, perSecond: ratio("perSecond"), cpuSecondsPer1000: ratio("cpuSecondsPer1000") };
+  });
+}
+
+/** A comparison as text for a terminal. */
+export function formatComparison(comparison: Comparison): string {
+  const { title, unit, samples } = comparison;
+  const figures = [...samples].map(([name, of]) => {
+    const middle = (figure: keyof Sample): number => median(of.map((sample) => sample[figure] ?? Number.NaN));
+    const ms = (figure: "p50Ms" | "p99Ms"): string => (Number.isNaN(middle(figure)) ? "" : middle(figure).toFixed(1));
+    const perSecond = Math.round(middle("perSecond")).toLocaleString("en");
+    return [name, perSecond, ms("p50Ms"), ms("p99Ms"), middle("cpuSecondsPer1000").toFixed(3)];
+  });
+  const ratios = ratiosOf(comparison).map(({ of, to, perSecond, cpuSecondsPer1000 }) => [
+    `${of} ÷ ${to}`,
+    formatSpread(perSecond),
+    formatSpread(cpuSecondsPer1000),
+  ]);
+  return [
+    `\n${title}\n`,
+    formatTable([["median of the rounds", `${unit}/s`, "p50 ms", "p99 ms", `CPU s per 1,000 ${unit}`], ...figures]),
+    "",
+    formatTable([["median ratio (lowest to highest)", `${unit}/s`, "CPU"], ...ratios]),
+    "",
+  ].join("\n");
+}
+
+/** Writes all comparisons as JSON, with every sample. */
+export async function writeResults(file: string, settings: object, comparisons: readonly Comparison[]): Promise<void> {
+  const results = comparisons.map((comparison) => ({
+    title: comparison.title,
+    unit: comparison.unit,
+    ratios: ratiosOf(comparison),
+    samples: Object.fromEntries(comparison.samples),
+  }));
+  await mkdir(dirname(file), { recursive: true });
+  const measuredAt = new Date().toISOString();
+  await writeFile(file, `${JSON.stringify({ measuredAt, ...settings, results }, undefined, 2)}\n`);
+}
+
+function formatSpread({ median: middle, min, max }: Spread): string {
+  return `${middle.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
+}
+
+/** The first column to the left, figures to the right. */
+function formatTable(rows: readonly string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const pad = (cell: string, column: number): string =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return rows.map((row) => `  ${row.map(pad).join("  ")}`).join("\n");
+}

@@ -1,0 +1,85 @@
+/** Runs contestants in turns, so that whatever else the machine does at a time strikes all of them alike. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What a contestant did under load, over some seconds. */
+export interface Run {
+  /** What is counted: requests, rows. */
+  items: number;
+  elapsedS: number;
+  /** Latencies, where the contestant answers requests. */
+  p50Ms?: number;
+  p99Ms?: number;
+}
+
+/** One of those that are compared. */
+export interface Contestant {
+  name: string;
+  run(seconds: number): Promise<Run>;
+  /** CPU seconds of its server process so far. */
+  cpuSeconds(): Promise<number>;
+  /** Waits until no work of a run is left over, so that it does not slow the next contestant. Its CPU time counts. */
+  settle?(): Promise<void>;
+  /** Rows recorded so far; a run must add as many as its items. A contestant that only reads has none. */
+  countRows?(): Promise<number>;
+}
+
+/** What was measured of one contestant in one round. */
+export interface Sample {
+  perSecond: number;
+  p50Ms: number | undefined;
+  p99Ms: number | undefined;
+  cpuSecondsPer1000: number;
+}
+
+/** How long to run; see compare. */
+export interface Rounds {
+  rounds: number;
+  seconds: number;
+  signal: AbortSignal;
+  /** Before each run: leaves the database in the same state for all. */
+  beforeRun: () => Promise<void>;
+}
+
+// Until the compilers of JavaScript have settled.
+const warmUpSeconds = 5;
+const pauseMs = 200;
+
+/**
+ * Runs every contestant once in each round, after a warm-up, in an order that moves on by one in each round.
+ * @returns the samples of each contestant, by name, in order of the rounds.
+ * @throws Error when a contestant answers for rows that are not in its table.
+ */
+export async function compare(contestants: readonly Contestant[], options: Rounds): Promise<Map<string, Sample[]>> {
+  const samples = new Map(contestants.map(({ name }): [string, Sample[]] => [name, []]));
+  for (const contestant of contestants) await measure(contestant, warmUpSeconds, options);
+  for (let round = 0; round < options.rounds; round++) {
+    for (const index of contestants.keys()) {
+      const contestant = contestants[(index + round) % contestants.length];
+      if (!contestant) continue;
+      const sample = await measure(contestant, options.seconds, options);
+      samples.get(contestant.name)?.push(sample);
+    }
+  }
+  return samples;
+}
+
+async function measure(contestant: Contestant, seconds: number, { signal, beforeRun }: Rounds): Promise<Sample> {
+  await beforeRun();
+  await sleep(pauseMs, undefined, { signal });
+  const rowsBefore = await contestant.countRows?.();
+  const cpuBefore = await contestant.cpuSeconds();
+  const run = await contestant.run(seconds);
+  await contestant.settle?.();
+  const cpuSeconds = (await contestant.cpuSeconds()) - cpuBefore;
+  const rowsAfter = await contestant.countRows?.();
+  if (rowsBefore !== undefined && rowsAfter !== rowsBefore + run.items) {
+    const added = (rowsAfter ?? 0) - rowsBefore;
+    throw new Error(`${contestant.name} answered for ${run.items} rows and recorded ${added}`);
+  }
+  return {
+    perSecond: run.items / run.elapsedS,
+    p50Ms: run.p50Ms,
+    p99Ms: run.p99Ms,
+    cpuSecondsPer1000: (cpuSeconds / run.items) * 1000,
+  };
+}
