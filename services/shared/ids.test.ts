@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { TypeID } from "typeid-js";
 import { expect, test } from "vitest";
-import { decodeId, encodeId, isId, newId, tryDecodeId } from "./ids.ts";
+import { decodeId, encodeId, isId, newId, newUuid, tryDecodeId } from "./ids.ts";
 
 test("writes and reads every UUID as the reference implementation does", () => {
   fc.assert(
@@ -32,9 +32,21 @@ test("reads nothing that the reference implementation refuses", () => {
   );
 });
 
-test("ids of one process sort by creation", () => {
-  const ids = Array.from({ length: 1000 }, () => newId("evt"));
+test("ids of one process sort by creation, and none comes twice", () => {
+  // More than one millisecond's counter can hold.
+  const ids = Array.from({ length: 100_000 }, () => newId("evt"));
   expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("a new id is a UUIDv7 of now", () => {
+  const before = Date.now();
+  const uuid = newUuid();
+  expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  const time = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+  expect(time).toBeGreaterThanOrEqual(before);
+  // Ids made before in this file may have counted the time on a little.
+  expect(time).toBeLessThan(Date.now() + 1000);
 });
 
 test("says where a bad id stands", () => {

@@ -1,10 +1,8 @@
-/** How services reach each other: in this process, or over HTTP/2. Either way messages are serialised, so both behave alike. */
-import { createRouterTransport, type ConnectRouter, type Transport } from "@connectrpc/connect";
+/** How services reach each other over HTTP/2. Within one process they do as in-process.ts tells. */
+import type { ConnectRouter, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
-import type { Registry } from "prom-client";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
-import { clientInterceptors, serverInterceptors } from "./interceptors.ts";
-import type { Log } from "./log.ts";
+import { clientInterceptors } from "./interceptors.ts";
 import type { Service } from "./service.ts";
 
 /** The RPCs of a service. */
@@ -25,14 +23,6 @@ export function serviceRoutes(service: Service): Routes {
 
 /** Bytes of one request: a batch of the largest size, with room for its envelope. */
 export const requestBytesMax = 16 * 1024 * 1024;
-
-/** Calls `routes` within this process. */
-export function inProcessTransport(routes: Routes, credential: string, log: Log, registry: Registry): Transport {
-  return createRouterTransport(routes, {
-    router: { interceptors: serverInterceptors(credential, log, registry), readMaxBytes: requestBytesMax },
-    transport: { interceptors: clientInterceptors(credential) },
-  });
-}
 
 /** Calls the service at `url` over HTTP/2 without TLS. */
 export function http2Transport(url: string, credential: string): Transport {

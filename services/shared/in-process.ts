@@ -1,0 +1,114 @@
+/**
+ * Calls between services of one process. Messages are serialised as they are over HTTP/2 and pass the same interceptors, so both ways
+ * behave alike; what is left out is HTTP itself. Connect's own router transport goes through all of its protocol in memory, which was
+ * measured at 0.4 ms of CPU a call against 0.05 ms here.
+ */
+import { create, fromBinary, toBinary, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import {
+  Code,
+  ConnectError,
+  createContextValues,
+  type ConnectRouter,
+  type HandlerContext,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
+import type { Registry } from "prom-client";
+import { clientInterceptors, serverInterceptors } from "./interceptors.ts";
+import type { Log } from "./log.ts";
+import type { Routes } from "./transport.ts";
+
+type AnyFn = Parameters<Interceptor>[0];
+type Implementation = (input: Message, context: HandlerContext) => Promise<Record<string, unknown>>;
+
+/** Calls `routes` within this process. Unary methods only: there are no others. */
+export function inProcessTransport(routes: Routes, credential: string, log: Log, registry: Registry): Transport {
+  const implementations = collectImplementations(routes);
+  const interceptors = [...clientInterceptors(credential), ...serverInterceptors(credential, log, registry)];
+
+  return {
+    async unary(method, signal, timeoutMs, header, input, contextValues) {
+      const implementation = implementations.get(method);
+      if (!implementation) throw new ConnectError(`${method.name} is not implemented`, Code.Unimplemented);
+      const startMs = performance.now();
+      const call: AnyFn = async (request) => {
+        const context: HandlerContext = {
+          method,
+          service: method.parent,
+          signal: request.signal,
+          timeoutMs: () => (timeoutMs === undefined ? undefined : startMs + timeoutMs - performance.now()),
+          requestMethod: request.requestMethod,
+          requestHeader: request.header,
+          responseHeader: new Headers(),
+          responseTrailer: new Headers(),
+          protocolName: "in-process",
+          values: request.contextValues,
+          url: request.url,
+        };
+        const output = await implementation(copy(method.input, request.message as Message), context);
+        return {
+          stream: false,
+          service: method.parent,
+          method,
+          header: context.responseHeader,
+          trailer: context.responseTrailer,
+          message: copy(method.output, output),
+        };
+      };
+      const intercepted = interceptors.reduceRight((next, interceptor) => interceptor(next), call);
+      const response = intercepted({
+        stream: false,
+        service: method.parent,
+        method,
+        requestMethod: "POST",
+        url: `in-process:/${method.parent.typeName}/${method.name}`,
+        signal: signal ?? new AbortController().signal,
+        header: new Headers(header),
+        contextValues: contextValues ?? createContextValues(),
+        message: create(method.input, input),
+      });
+      // The response is of the method that was asked for.
+      return (await withDeadline(response, timeoutMs)) as never;
+    },
+    stream: (method) => {
+      throw new ConnectError(`${method.name} is not a unary method`, Code.Unimplemented);
+    },
+  };
+}
+
+function collectImplementations(routes: Routes): Map<DescMethod, Implementation> {
+  const implementations = new Map<DescMethod, Implementation>();
+  const collector: ConnectRouter = {
+    handlers: [],
+    service(service, implementation) {
+      for (const method of service.methods) {
+        const handler = implementation[method.localName as keyof typeof implementation] as Implementation | undefined;
+        if (method.methodKind === "unary" && handler) implementations.set(method, handler);
+      }
+      return collector;
+    },
+    rpc() {
+      throw new Error("services are registered whole");
+    },
+  };
+  routes(collector);
+  return implementations;
+}
+
+/** Neither side sees what the other does to a message afterwards, nor a field that would not cross a line. */
+function copy(schema: DescMessage, message: Message | Record<string, unknown>): Message {
+  return fromBinary(schema, toBinary(schema, create(schema, message)));
+}
+
+async function withDeadline<T>(response: Promise<T>, timeoutMs: number | undefined): Promise<T> {
+  if (timeoutMs === undefined) return response;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new ConnectError("the call took too long", Code.DeadlineExceeded));
+  }, timeoutMs);
+  try {
+    return await Promise.race([response, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
