@@ -11,12 +11,19 @@ export interface HeldKeyRow {
   fingerprint: Buffer | null;
 }
 
-/** $1 property_id, $2 kinds, $3 keys, $4 now. Keys that are free give no row. */
+/**
+ * $1 property_id, $2 kinds, $3 keys, $4 now. Keys that are free give no row.
+ * One look-up each (LATERAL with LIMIT 1): a plain join is planned by the statistics of a table that may have been empty when they were
+ * made, and was measured to read all keys of the property. The expiry is looked at outside, so that its index is not chosen.
+ */
 export const findKeys = statement<HeldKeyRow>(
   "event.dedupe_keys.find",
   `SELECT d.kind, d.key, d.event_id, d.fingerprint
    FROM unnest($2::text[], $3::text[]) AS wanted (kind, key)
-   JOIN event.dedupe_keys d ON d.property_id = $1 AND d.kind = wanted.kind AND d.key = wanted.key
+   CROSS JOIN LATERAL (
+     SELECT kind, key, event_id, fingerprint, expires_at FROM event.dedupe_keys
+     WHERE property_id = $1 AND kind = wanted.kind AND key = wanted.key LIMIT 1
+   ) d
    WHERE d.expires_at > $4`,
 );
 
@@ -41,9 +48,8 @@ export const claimKeys = statement<{ kind: KeyKind; key: string }>(
 /** Frees keys. $1 property_id, $2 kinds, $3 keys */
 export const releaseKeys = statement(
   "event.dedupe_keys.release",
-  `DELETE FROM event.dedupe_keys held
-   USING unnest($2::text[], $3::text[]) AS released (kind, key)
-   WHERE held.property_id = $1 AND held.kind = released.kind AND held.key = released.key`,
+  `DELETE FROM event.dedupe_keys
+   WHERE property_id = $1 AND (kind, key) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
 );
 
 /** $1 now, $2 rows at most. One row for each key removed. */

@@ -7,12 +7,19 @@ export interface IdentifierOwnerRow {
   profile_id: string;
 }
 
-/** $1 property_id, $2 types, $3 values. Identifiers that nobody has give no row. */
+/**
+ * $1 property_id, $2 types, $3 values. Identifiers that nobody has give no row.
+ * One look-up each (LATERAL with LIMIT 1): a plain join is planned by the statistics of a table that may have been empty when they were
+ * made, and was measured to read all identifiers of the property.
+ */
 export const findOwners = statement<IdentifierOwnerRow>(
   "profile.identifiers.find_owners",
   `SELECT i.type, i.value, i.profile_id
    FROM unnest($2::text[], $3::text[]) AS wanted (type, value)
-   JOIN profile.identifiers i ON i.property_id = $1 AND i.type = wanted.type AND i.value = wanted.value`,
+   CROSS JOIN LATERAL (
+     SELECT type, value, profile_id FROM profile.identifiers
+     WHERE property_id = $1 AND type = wanted.type AND value = wanted.value LIMIT 1
+   ) i`,
 );
 
 /**
