@@ -9,8 +9,10 @@ export type ObservedSchema = Map<string, ValueTypeName>;
 
 /** Paths that are kept for one type; further ones are passed over. */
 export const pathsMax = 500;
-/** Longer paths are passed over. */
-const pathLengthMax = 500;
+/** Longer paths are passed over, and what lies below them. */
+const pathLengthMax = 255;
+/** Of all paths of one type together. */
+const charactersMax = 32 * 1024;
 
 /**
  * Adds what the properties of one event show. Objects give `a` and `a.b`, lists `items` and `items[].sku`; null teaches nothing; a path found
@@ -26,7 +28,10 @@ export function mergeSchema(schema: ObservedSchema, other: ObservedSchema): void
 }
 
 function observeFields(schema: ObservedSchema, prefix: string, fields: object): void {
-  for (const [key, value] of Object.entries(fields)) observeValue(schema, prefix + key, value);
+  for (const [key, value] of Object.entries(fields)) {
+    // Looked at before the two are joined: below a key of 100,000 characters may stand 10,000 others.
+    if (prefix.length + key.length <= pathLengthMax) observeValue(schema, prefix + key, value);
+  }
 }
 
 function observeValue(schema: ObservedSchema, path: string, value: unknown): void {
@@ -44,7 +49,15 @@ function note(schema: ObservedSchema, path: string, type: ValueTypeName): void {
   const known = schema.get(path);
   if (known === type || known === "mixed") return;
   if (known !== undefined) schema.set(path, "mixed");
-  else if (schema.size < pathsMax && path.length <= pathLengthMax) schema.set(path, type);
+  else if (schema.size < pathsMax && hasRoom(schema, path)) schema.set(path, type);
+}
+
+function hasRoom(schema: ObservedSchema, path: string): boolean {
+  // Fewer paths than this cannot fill it.
+  if ((schema.size + 1) * pathLengthMax <= charactersMax) return true;
+  let characters = path.length;
+  for (const known of schema.keys()) characters += known.length;
+  return characters <= charactersMax;
 }
 
 function typeOf(value: unknown): ValueTypeName {
