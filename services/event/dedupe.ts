@@ -22,8 +22,28 @@ interface Key {
 }
 
 /** Whether an item has any key. */
-export function hasKeys({ dedupeId, idempotencyKey }: PreparedEvent): boolean {
-  return dedupeId !== undefined || idempotencyKey !== undefined;
+export function hasKeys(item: PreparedEvent): boolean {
+  return keysOf(item).length > 0;
+}
+
+/**
+ * Of items in order, those that are not repeats of another: they would get their keys if nobody else had them. A repeat takes its other key
+ * with it, as that will lead to the same event; an item that comes with another's idempotency key takes nothing.
+ */
+export function firstOfEachKey<Item extends PreparedEvent>(items: readonly Item[]): Item[] {
+  const taken = new Map<string, Buffer | null>();
+  return items.filter((item) => {
+    const keys = keysOf(item);
+    const repeated = keys.find((key) => taken.has(keyName(key)));
+    if (repeated && isOther(repeated.fingerprint, taken.get(keyName(repeated)) ?? null)) return false;
+    for (const key of keys) if (!taken.has(keyName(key))) taken.set(keyName(key), key.fingerprint);
+    return repeated === undefined;
+  });
+}
+
+/** Whether a key that has a fingerprint came with another item. */
+function isOther(fingerprint: Buffer | null, held: Buffer | null): boolean {
+  return held !== null && fingerprint?.compare(held) !== 0;
 }
 
 /** The keys of an item. The idempotency key comes first: it says more. */
@@ -63,7 +83,7 @@ export async function findHeldEvents(
       const row = held.get(keyName(key));
       const event = row && events.get(row.event_id);
       if (!event) continue;
-      const otherItem = row.fingerprint !== null && key.fingerprint?.compare(row.fingerprint) !== 0;
+      const otherItem = isOther(key.fingerprint, row.fingerprint);
       if (!otherItem) {
         for (const other of itemKeys) if (!held.has(keyName(other))) free.push({ ...other, eventId: row.event_id });
       }

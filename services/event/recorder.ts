@@ -26,7 +26,9 @@ interface Draft {
 }
 
 // The bus takes messages of up to 1 MB.
-const messageBytesMax = 768 * 1024;
+const messageBytesMax = 960 * 1024;
+// Of an event without its properties and its dedupe_id.
+const otherFieldsBytesMax = 450;
 const subject = "daybook.event.recorded";
 
 /**
@@ -103,8 +105,8 @@ function toMessages(property: string, events: readonly Event[]): { id: string; p
   const groups: Event[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const event of events) {
-    // The properties are what makes an event large; 1 KiB is more than all the rest.
-    const size = Buffer.byteLength(event.propertiesJson) + 1024;
+    const size =
+      Buffer.byteLength(event.propertiesJson) + Buffer.byteLength(event.dedupeId ?? "") + otherFieldsBytesMax;
     if (bytes + size > messageBytesMax) {
       groups.push([]);
       bytes = 0;

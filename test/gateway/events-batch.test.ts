@@ -175,6 +175,40 @@ describeEverywhere("POST /v1/events/batch", (daybook) => {
     expect(later.body.data.results[0].status).toBe(201);
   });
 
+  test("an item that is refused leaves its other key to the next", async () => {
+    const api = await daybook().newProperty();
+    const plain = { client_reference: undefined };
+    const events = [
+      item(1, { ...plain, idempotency_key: "i1" }),
+      item(2, { ...plain, idempotency_key: "i1", dedupe_id: "d2" }),
+      item(3, { ...plain, dedupe_id: "d2" }),
+      item(4, plain),
+    ];
+    const { body } = await api.post("/v1/events/batch", { events });
+    const statuses = (body.data.results as Result[]).map(({ status }) => status);
+    expect(statuses).toEqual([201, 409, 201, 201]);
+    const again = await api.post("/v1/events/batch", { events });
+    const repeated = (again.body.data.results as Result[]).map(({ status }) => status);
+    expect(repeated).toEqual([200, 409, 200, 201]);
+  });
+
+  test("batches with overlapping keys in any order race without failing, and each key has one event", async () => {
+    const api = await daybook().newProperty();
+    const shuffled = (seed: number) =>
+      Array.from({ length: 40 }, (_, index) => (index * 7 + seed * 11) % 40).map((index) =>
+        item(index, { dedupe_id: `d${index % 20}`, ...(index % 3 === 0 ? { idempotency_key: `k${index}` } : {}) }),
+      );
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, seed) => api.post("/v1/events/batch", { events: shuffled(seed) })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const recorded = answers.flatMap(({ body }) =>
+      (body.data.results as Result[]).filter(({ status }) => status === 201),
+    );
+    expect(recorded).toHaveLength(20);
+    expect(new Set(recorded.map(({ data }) => data?.id)).size).toBe(20);
+  });
+
   test("backfill is charged to a window of its own", async () => {
     const api = await daybook().newProperty();
     const remaining = async (body: object): Promise<number> =>

@@ -33,7 +33,6 @@ const propertiesDepthMax = 32;
 const dedupeIdLengthMax = 255;
 const sourceLengthMax = 64;
 const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
-const yearAheadMicros = 366 * 24 * 60 * 60 * 1_000_000;
 
 /**
  * Checks an item and brings it into normal form. Whose it is is not looked at.
@@ -55,7 +54,7 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
   const occurredAt = input.occurredAt === undefined ? now : parseDateTime(input.occurredAt);
   if (occurredAt === undefined) {
     note("parameter_invalid", "occurred_at", "This is not an ISO 8601 date-time with an offset or Z.");
-  } else if (occurredAt < 0 || occurredAt > now + yearAheadMicros) {
+  } else if (occurredAt < 0 || occurredAt > yearAfter(now)) {
     note("parameter_invalid", "occurred_at", "The time lies before 1970 or more than a year ahead.");
   }
   const { dedupeId, idempotencyKey, source } = input;
@@ -86,6 +85,11 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
     source,
     backfill: input.backfill,
   };
+}
+
+function yearAfter(now: Micros): Micros {
+  const date = new Date(now / 1000);
+  return now + (date.setUTCFullYear(date.getUTCFullYear() + 1) - Math.floor(now / 1000)) * 1000;
 }
 
 function propertiesProblem(text: string): FieldError | undefined {

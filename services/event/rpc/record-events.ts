@@ -16,11 +16,13 @@ import { calling, onwardOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { OutboxRelay } from "#shared/outbox.ts";
 import type { ServiceContext } from "#shared/service.ts";
-import { findHeldEvents, type HeldEvent } from "../dedupe.ts";
+import { findHeldEvents, firstOfEachKey, type HeldEvent } from "../dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "../domain/prepare.ts";
 import { recordEvents as record, type Recordable } from "../recorder.ts";
 
 const eventsMax = 1000;
+// An item that is not first with its keys has its turn after those that are. More turns take another process that claims the same keys.
+const turnsMax = 10;
 
 /** An item on its way: whatever is decided of it stands in `outcome`. */
 interface Item {
@@ -43,16 +45,13 @@ export function recordEvents(
     const items = results.filter((result): result is Item => !(result instanceof DaybookError));
 
     await replay(property, items, now);
-    const recordables = await resolve(request.propertyId, items.filter(isOpen), handlerContext);
-    if (recordables.size > 0) {
-      const open = [...recordables.keys()];
-      const events = await record(database, property, [...recordables.values()], now);
-      relay.wake();
-      for (const [index, item] of open.entries()) {
-        const event = events[index];
-        if (event) item.outcome = event;
-      }
-      await replayAll(property, open.filter(isOpen), now);
+    let open = await resolve(request.propertyId, items.filter(isOpen), handlerContext);
+    for (let turn = 1; open.size > 0; turn++) {
+      if (turn > turnsMax) throw new Error("keys kept changing hands");
+      const first = new Set(firstOfEachKey([...open.values()]));
+      await recordOnce(property, new Map([...open].filter(([, recordable]) => first.has(recordable))), now);
+      await replay(property, [...open.keys()].filter(isOpen), now);
+      open = new Map([...open].filter(([item]) => isOpen(item)));
     }
     return create(RecordEventsResponseSchema, {
       results: results.map((result) => toResult(result, request.returnEvents)),
@@ -68,13 +67,13 @@ export function recordEvents(
     }
   }
 
-  /** Settles items each of which lost a key to another. One key may lead to the next, so it takes as many turns as it needs. */
-  async function replayAll(property: string, items: readonly Item[], now: Micros): Promise<void> {
-    for (let open = items; open.length > 0;) {
-      await replay(property, open, now);
-      const left = open.filter(isOpen);
-      if (left.length === open.length) throw new Error("a key is held by an event that cannot be found");
-      open = left;
+  /** Records items, settling those that get all of their keys. */
+  async function recordOnce(property: string, recordables: Map<Item, Recordable>, now: Micros): Promise<void> {
+    const events = await record(database, property, [...recordables.values()], now);
+    relay.wake();
+    for (const [index, item] of [...recordables.keys()].entries()) {
+      const event = events[index];
+      if (event) item.outcome = event;
     }
   }
 
