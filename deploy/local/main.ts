@@ -1,11 +1,14 @@
 /** `npm start`: all of Daybook in one process, over an embedded PostgreSQL unless DATABASE_URL names another. */
 import { join, resolve } from "node:path";
+import { createClient, type Transport } from "@connectrpc/connect";
+import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { readSettings } from "#shared/config.ts";
+import { callOptions } from "#shared/interceptors.ts";
 import { runProcess, type Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { createRegistry, serveInternal } from "#shared/server.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
-import { isSecret, newSecret, type ModeName } from "../../services/identity/domain/secret.ts";
+import { hashSecret, isSecret, newSecret, type ModeName } from "../../services/identity/domain/secret.ts";
 import { startDaybook } from "./daybook.ts";
 import { startPostgres } from "./postgres.ts";
 import { claimFolder, newInternalSecret, readSecrets } from "./state.ts";
@@ -50,7 +53,7 @@ async function start(owner: Owner): Promise<void> {
     databaseUrl = owner.own(await startPostgres(join(dataDir, "postgres"), secrets.databasePassword)).url;
   }
   const registry = createRegistry();
-  const { gateway, checkReady, isNew } = await startDaybook(
+  const { gateway, transports, checkReady, isNew } = await startDaybook(
     {
       databaseUrl,
       natsUrl: settings.natsUrl,
@@ -64,10 +67,21 @@ async function start(owner: Owner): Promise<void> {
   );
   owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady }));
   const address = await gateway.listen({ host, port: settings.port });
-  process.stdout.write(welcome(address, secrets, isNew));
+  const keys = isNew || (await isGood(secrets.testKey, transports.identity)) ? secrets : undefined;
+  process.stdout.write(welcome(address, keys));
 }
 
-function welcome(address: string, { liveKey, testKey }: { liveKey: string; testKey: string }, isNew: boolean): string {
+/** Whether a key opens anything: a database that was in use before has keys of its own. */
+async function isGood(secret: string, identity: Transport): Promise<boolean> {
+  const call = callOptions({ requestId: "", caller: "npm start" });
+  const client = createClient(IdentityService, identity);
+  return client.authenticateKey({ secretHash: hashSecret(secret) }, call).then(
+    () => true,
+    () => false,
+  );
+}
+
+function welcome(address: string, keys: { liveKey: string; testKey: string } | undefined): string {
   const event = {
     type: "order.completed",
     identifier: { type: "email", value: "ada@example.com" },
@@ -75,15 +89,18 @@ function welcome(address: string, { liveKey, testKey }: { liveKey: string; testK
     value: "49.90",
     currency: "EUR",
   };
+  const shown = keys
+    ? `  Key for tests:      ${keys.testKey}\n  Key for real data:  ${keys.liveKey}`
+    : "  This database was in use before: its keys are those that were made then. Put one into DAYBOOK_KEY.";
+  const authorization = keys ? `'Authorization: Bearer ${keys.testKey}'` : `"Authorization: Bearer $DAYBOOK_KEY"`;
   return `
 Daybook is ready at ${address}
 
-  Key for tests:      ${testKey}
-  Key for real data:  ${liveKey}
-${isNew ? "" : "  (as made at the first start on this folder)\n"}
+${shown}
+
 Record an event:
 
-curl -sS ${address}/v1/events -H 'Authorization: Bearer ${testKey}' -H 'Content-Type: application/json' -d '${JSON.stringify(event)}'
+curl -sS ${address}/v1/events -H ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(event)}'
 
 `;
 }

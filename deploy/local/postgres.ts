@@ -1,6 +1,6 @@
 /** An embedded PostgreSQL: the binaries come from npm, the files are in a folder, and it lives as long as this process. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { chown, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,6 +23,7 @@ const systemUser = "postgres";
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
+const watchIntervalMs = 1_000;
 const serverSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -33,29 +34,51 @@ const serverSettings = {
 
 /**
  * Starts PostgreSQL on the files in `folder`, which it makes when there are none. One left running by a process that was killed is stopped
- * first.
+ * first; one that ends by itself is started again.
  * @throws Error that says what to do, with the end of the server's log.
  */
 export async function startPostgres(folder: string, password: string): Promise<EmbeddedPostgres> {
   const binaries = await findBinaries();
-  const runAs = await prepareUser(folder);
+  const runAs = prepareUser();
   await stopLeftover(folder);
-  if (!(await exists(join(folder, "PG_VERSION")))) await initialise(binaries, runAs, folder, password);
+  if (!(await exists(folder))) await initialise(binaries, runAs, folder, password);
 
   const port = await freePort();
   const logFile = `${folder}.log`;
-  const log = await open(logFile, "a", 0o600);
   const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
-  const server = run(runAs, [binaries.postgres, "-D", folder, ...settings], log.fd);
-  await log.close();
   const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+  const start = async (): Promise<ChildProcess> => {
+    const log = await open(logFile, "a", 0o600);
+    const server = run(runAs, [binaries.postgres, "-D", folder, ...settings], log.fd);
+    await log.close();
+    return server;
+  };
+
+  let server = await start();
   try {
     await waitUntilReady(server, url, logFile);
   } catch (error) {
     await stop(server);
     throw error;
   }
-  return { url, close: () => stop(server) };
+  const closing = new AbortController();
+  const watching = (async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      if (!isRunning(server)) {
+        process.stderr.write(`PostgreSQL has ended and is started again; see ${logFile}\n`);
+        server = await start();
+      }
+      await sleep(watchIntervalMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    url,
+    async close() {
+      closing.abort();
+      await watching;
+      await stop(server);
+    },
+  };
 }
 
 async function findBinaries(): Promise<Binaries> {
@@ -74,10 +97,8 @@ async function findBinaries(): Promise<Binaries> {
  * leaving it aside.
  * @returns the words that go before a command.
  */
-async function prepareUser(folder: string): Promise<string[]> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+function prepareUser(): string[] {
   if (process.getuid?.() !== 0) return [];
-  const id = (flag: string): number => Number(spawnSync("id", [flag, systemUser], { encoding: "utf8" }).stdout.trim());
   if (spawnSync("id", ["-u", systemUser]).status !== 0) {
     const made = spawnSync("useradd", ["--system", "--user-group", "--no-create-home", systemUser], {
       encoding: "utf8",
@@ -88,7 +109,6 @@ async function prepareUser(folder: string): Promise<string[]> {
       );
     }
   }
-  await chown(folder, id("-u"), id("-g"));
   const capability = "-all,+dac_override";
   return [
     "setpriv",
@@ -102,16 +122,26 @@ async function prepareUser(folder: string): Promise<string[]> {
   ];
 }
 
+/** The files are made beside their place and moved there when they are whole, so that a start that is cut off leaves nothing half-made. */
 async function initialise(binaries: Binaries, runAs: string[], folder: string, password: string): Promise<void> {
+  const draft = `${folder}.new`;
   const passwordFile = `${folder}.password`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  if (runAs.length > 0) await chown(draft, systemId("-u"), systemId("-g"));
   await writeFile(passwordFile, password, { mode: 0o600 });
   const options = [`--username=${user}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
-  const [command = "", ...words] = [...runAs, binaries.initdb, "-D", folder, ...options];
+  const [command = "", ...words] = [...runAs, binaries.initdb, "-D", draft, ...options];
   const result = spawnSync(command, [...words, "--encoding=UTF8", "--locale=C"], { encoding: "utf8" });
   await rm(passwordFile, { force: true });
   if (result.status !== 0) {
-    throw new Error(`The database's files cannot be made in ${folder}: ${result.stderr || String(result.error)}`);
+    throw new Error(`The database's files cannot be made in ${draft}: ${result.stderr || String(result.error)}`);
   }
+  await rename(draft, folder);
+}
+
+function systemId(flag: "-u" | "-g"): number {
+  return Number(spawnSync("id", [flag, systemUser], { encoding: "utf8" }).stdout.trim());
 }
 
 /** In a process group of its own, so that Ctrl+C reaches us alone and the database stops after us. */

@@ -69,6 +69,8 @@ export interface FieldError {
   param: string | null;
 }
 
+const unavailableRetryAfterMs = 1000;
+
 /** How many fields at fault an answer lists. */
 export const fieldErrorsMax = 20;
 
@@ -94,7 +96,18 @@ export class DaybookError extends Error {
     this.code = code;
     this.param = options.param ?? null;
     this.errors = options.errors ?? [];
-    this.retryAfterMs = options.retryAfterMs ?? null;
+    this.retryAfterMs = options.retryAfterMs ?? (code === "service_unavailable" ? unavailableRetryAfterMs : null);
+  }
+
+  /** The same error with other names for the fields at fault. */
+  withParams(rename: (param: string) => string): DaybookError {
+    const renamed = (param: string | null): string | null => (param === null ? null : rename(param));
+    return new DaybookError(this.code, this.message, {
+      param: renamed(this.param),
+      errors: this.errors.map((field) => ({ ...field, param: renamed(field.param) })),
+      cause: this.cause,
+      ...(this.retryAfterMs === null ? {} : { retryAfterMs: this.retryAfterMs }),
+    });
   }
 
   /** The error of several fields at fault; the first is on top. */
@@ -122,10 +135,7 @@ export class DaybookError extends Error {
 
 /** A dependency that is down or too slow; it may be back in a second. */
 export function serviceUnavailable(cause: unknown): DaybookError {
-  return new DaybookError("service_unavailable", "The service is not available for the moment. Try again.", {
-    retryAfterMs: 1000,
-    cause,
-  });
+  return new DaybookError("service_unavailable", "The service is not available for the moment. Try again.", { cause });
 }
 
 /** An error as a message of an RPC. */

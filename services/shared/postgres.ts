@@ -65,6 +65,11 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
   for (let attempt = 1; ; attempt++) {
     const tx = await database.connect();
     let broken: Error | undefined;
+    // Without a listener a connection that breaks meanwhile would end the process; the statement under way fails by itself.
+    const noteBreak = (error: Error): void => {
+      broken = error;
+    };
+    tx.on("error", noteBreak);
     try {
       await tx.query("BEGIN");
       const result = await work(tx);
@@ -74,6 +79,7 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
       await tx.query("ROLLBACK").catch((rollbackError: Error) => (broken = rollbackError));
       if (attempt === transactionAttemptsMax || !isTransient(error)) throw error;
     } finally {
+      tx.off("error", noteBreak);
       tx.release(broken);
     }
   }
@@ -84,8 +90,8 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === "string") {
-    // Classes: 08 connection, 53 resources, 57 operator intervention (shutdown, statement timeout).
-    return /^(08|53|57)/.test(code) || /^(ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/.test(code);
+    // Classes: 08 connection, 53 resources, 57 operator intervention (shutdown, statement timeout); 25P03: a transaction was idle too long.
+    return /^(08|53|57|25P03)/.test(code) || /^(ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/.test(code);
   }
   // pg gives these no code.
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(

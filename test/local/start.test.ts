@@ -1,14 +1,16 @@
 /** `npm start` as a newcomer and as an accident meet it: the real process, on an embedded PostgreSQL of its own. */
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { tryDecodeId } from "#shared/ids.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createApi, type Api } from "../support/api.ts";
+import { createDatabase } from "../support/database.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "../support/processes.ts";
 
 let owner: Owner;
@@ -22,7 +24,9 @@ beforeEach(async () => {
 afterEach(() => owner.close());
 
 /** Starts it and waits for the words that it prints when it is ready. */
-async function start(env: Record<string, string> = {}): Promise<RunningProcess & { api: Api; curl: string }> {
+async function start(
+  env: Record<string, string> = {},
+): Promise<RunningProcess & { api: Api; curl: string; address: string }> {
   const [port, internalPort] = [await freePort(), await freePort()];
   const settings = { DATA_DIR: dataDir, PORT: String(port), INTERNAL_PORT: String(internalPort), ...env };
   const daybook = owner.own(startNode("deploy/local/main.ts", settings));
@@ -34,7 +38,8 @@ async function start(env: Record<string, string> = {}): Promise<RunningProcess &
     { timeoutMs: 60_000, explain: () => `npm start is not ready: ${daybook.output()}` },
   );
   const [, key = ""] = /Bearer (sk_test_\w+)/.exec(curl) ?? [];
-  return { ...daybook, api: createApi(`http://127.0.0.1:${port}`, key), curl };
+  const address = `http://127.0.0.1:${port}`;
+  return { ...daybook, api: createApi(address, key), curl, address };
 }
 
 /** The embedded database of the process, seen from outside. */
@@ -48,7 +53,9 @@ async function connectToDatabase(): Promise<pg.Client> {
     connectionString: `postgres://daybook:${databasePassword}@127.0.0.1:${port}/postgres`,
   });
   await client.connect();
-  owner.defer(() => client.end());
+  // One of the tests ends the server.
+  client.on("error", () => undefined);
+  owner.defer(() => client.end().catch(() => undefined));
   return client;
 }
 
@@ -76,7 +83,7 @@ describe("npm start", () => {
     const daybook = await start();
     await daybook.api.post("/v1/events", event("first@example.com"));
     const load = Promise.all(
-      Array.from({ length: 200 }, (_, index) => daybook.api.post("/v1/events", event(`p${index}@example.com`))),
+      Array.from({ length: 100 }, (_, index) => daybook.api.post("/v1/events", event(`p${index}@example.com`))),
     );
     await sleep(20);
     daybook.child.kill("SIGTERM");
@@ -85,6 +92,37 @@ describe("npm start", () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     const { api } = await start();
     for (const { body } of answers) expect((await api.get(`/v1/events/${body.data.id}`)).status).toBe(200);
+  });
+
+  test("SIGTERM does not wait for a request that never arrives", async () => {
+    const daybook = await start();
+    const { port } = new URL(daybook.address);
+    const socket = connect(Number(port), "127.0.0.1", () =>
+      socket.write("GET /health/live HTTP/1.1\r\nHost: a\r\nX: "),
+    );
+    socket.on("error", () => undefined);
+    await sleep(100);
+    daybook.child.kill("SIGTERM");
+    expect(await daybook.ended).toEqual({ code: 0, signal: null });
+  });
+
+  test("a first start that was cut off is made good by the next", async () => {
+    await mkdir(join(dataDir, "postgres.new"), { recursive: true });
+    await writeFile(join(dataDir, "postgres.new", "PG_VERSION"), "18\n");
+    await writeFile(join(dataDir, "postgres.password"), "left behind");
+    const { api } = await start();
+    expect((await api.post("/v1/events", event("a@example.com"))).status).toBe(201);
+    expect((await readdir(dataDir)).toSorted()).toEqual(["daybook.pid", "postgres", "postgres.log", "secrets.json"]);
+  });
+
+  test("a database that was in use before keeps its keys, and none is shown that opens nothing", async () => {
+    const database = owner.own(await createDatabase(inject("databaseUrl")));
+    const first = await start({ DATABASE_URL: database.url });
+    expect((await first.api.post("/v1/events", event("a@example.com"))).status).toBe(201);
+    await first.close();
+    const second = await start({ DATABASE_URL: database.url, DATA_DIR: join(dataDir, "other") });
+    expect(second.output()).not.toContain("sk_test_");
+    expect(second.curl).toContain("$DAYBOOK_KEY");
   });
 
   test("says every setting that is wrong at once, and starts nothing", async () => {
@@ -118,6 +156,41 @@ describe("npm start", () => {
       secret.slice(0, 12),
     );
     expect(JSON.stringify(rows.rows)).not.toContain(secret);
+  });
+});
+
+describe("PostgreSQL", () => {
+  test("that loses connections or ends costs some 503s, and the process goes on", async () => {
+    const daybook = await start();
+    const stopped = new AbortController();
+    const answers: { status: number; retryAfter: string | null; id: string }[] = [];
+    const load = Promise.all(
+      Array.from({ length: 8 }, async (_, client) => {
+        while (!stopped.signal.aborted) {
+          const { status, headers, body } = await daybook.api.post("/v1/events", event(`c${client}@example.com`));
+          answers.push({ status, retryAfter: headers.get("retry-after"), id: body.data?.id });
+        }
+      }),
+    );
+    const database = await connectToDatabase();
+    for (let turn = 0; turn < 10; turn++) {
+      await sleep(50);
+      await database.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+      );
+    }
+    const [pid] = (await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n");
+    process.kill(Number(pid), "SIGKILL");
+    const before = answers.length;
+    await eventually(() => (answers.slice(before + 100).some(({ status }) => status === 201) ? true : undefined));
+    stopped.abort();
+    await load;
+    expect(daybook.child.exitCode).toBeNull();
+    expect(answers.filter(({ status }) => status !== 201 && status !== 503)).toEqual([]);
+    expect(answers.filter(({ status, retryAfter }) => status === 503 && retryAfter !== "1")).toEqual([]);
+    for (const { id } of answers.filter(({ status }) => status === 201).slice(-50)) {
+      expect((await daybook.api.get(`/v1/events/${id}`)).status).toBe(200);
+    }
   });
 });
 
