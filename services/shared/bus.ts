@@ -91,30 +91,61 @@ export async function connectNatsBus(url: string, name: string, log: Log): Promi
       const outcomes = await Promise.allSettled(
         messages.map(({ id, subject, payload }) => client.publish(subject, payload, { msgID: id })),
       );
-      return outcomes.map((outcome) => (outcome.status === "fulfilled" ? undefined : asError(outcome.reason)));
+      const failures = outcomes.map((outcome) =>
+        outcome.status === "fulfilled" ? undefined : asError(outcome.reason),
+      );
+      // A server that lost its store has no stream any more. What failed will be published again.
+      if (failures.some((failure) => failure !== undefined)) {
+        await ensureStream(connection).catch((error: unknown) => log.warn({ err: error }, "the stream cannot be made"));
+      }
+      return failures;
     },
     async subscribe(consumer, subject, handler) {
-      const manager = await jetstreamManager(connection);
-      await manager.consumers.add(streamName, {
-        durable_name: consumer,
-        filter_subject: subject,
-        ack_policy: "explicit",
-        deliver_policy: "all",
-        ack_wait: nanos(ackWaitMs),
-      });
+      const consumerLog = log.child({ consumer });
+      await ensureConsumer(connection, consumer, subject);
       const source = await client.consumers.get(streamName, consumer);
       const messages = await source.consume({ max_messages: handlerMessagesMax * 2 });
-      deliveries.push({ messages, finished: consume(messages, handler, log.child({ consumer })) });
+      void restore(messages, () => ensureConsumer(connection, consumer, subject), consumerLog);
+      deliveries.push({ messages, finished: consume(messages, handler, consumerLog) });
     },
     isReady: () => !connection.isClosed(),
     async close() {
       for (const { messages, finished } of deliveries) {
-        await messages.close();
+        // A server that is away cannot be told; what it delivered and was not acknowledged comes again.
+        await messages.close().catch(() => undefined);
         await finished;
       }
-      await connection.drain();
+      await connection.drain().catch(() => connection.close());
     },
   };
+}
+
+async function ensureConsumer(connection: NatsConnection, consumer: string, subject: string): Promise<void> {
+  await ensureStream(connection);
+  const manager = await jetstreamManager(connection);
+  await manager.consumers.add(streamName, {
+    durable_name: consumer,
+    filter_subject: subject,
+    ack_policy: "explicit",
+    deliver_policy: "all",
+    ack_wait: nanos(ackWaitMs),
+  });
+}
+
+const missing: ReadonlySet<string> = new Set([
+  "consumer_deleted",
+  "consumer_not_found",
+  "heartbeats_missed",
+  "no_responders",
+  "stream_not_found",
+]);
+
+/** Makes the consumer again when a server that lost its store has it no more. The deliveries then go on by themselves. */
+async function restore(messages: ConsumerMessages, ensure: () => Promise<void>, log: Log): Promise<void> {
+  for await (const { type } of messages.status()) {
+    if (!missing.has(type)) continue;
+    await ensure().catch((error: unknown) => log.warn({ err: error, notice: type }, "the consumer cannot be made"));
+  }
 }
 
 async function ensureStream(connection: NatsConnection): Promise<void> {

@@ -1,4 +1,7 @@
 /** From the outbox to the metric: at least once on the way, exactly once in the count. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { EventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
@@ -14,7 +17,8 @@ import { toTimestamp } from "#shared/time.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createDatabase } from "../support/database.ts";
-import { eventually } from "../support/processes.ts";
+import { startNats } from "../support/nats.ts";
+import { eventually, freePort } from "../support/processes.ts";
 
 const log = createLog("test", "silent");
 const owner = new Owner();
@@ -79,6 +83,31 @@ describe("the consumer", () => {
     expect(rows).toEqual([{ first_seen_at: 3_000_000 }]);
   });
 });
+
+test("a NATS that lost its store is given its stream and consumers anew, and delivery goes on", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "daybook-nats-"));
+  owner.defer(() => rm(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const first = await startNats(join(folder, "first"), port);
+  const bus = owner.own(await connectNatsBus(first.url, "delivery test", log));
+  const taken = new Set<string>();
+  const topic = `daybook.test.${newUuid()}`;
+  await bus.subscribe("test", topic, (delivered) => {
+    for (const { id } of delivered) taken.add(id);
+    return Promise.resolve();
+  });
+  const publishOne = async (): Promise<string> => {
+    const message = { ...batch(newId("prop"), ["a.a"]), subject: topic };
+    return eventually(async () => ((await bus.publish([message]))[0] === undefined ? message.id : undefined));
+  };
+  const before = await publishOne();
+  await eventually(() => (taken.has(before) ? true : undefined));
+  await first.close();
+  owner.own(await startNats(join(folder, "second"), port));
+  const after = await publishOne();
+  await eventually(() => (taken.has(after) ? true : undefined), { timeoutMs: 90_000 });
+  expect(taken).toEqual(new Set([before, after]));
+}, 120_000);
 
 describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
   /** A bus whose server forgets now and then, and an outbox of its own. */

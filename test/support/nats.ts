@@ -21,11 +21,11 @@ const checksums: Readonly<Record<string, string>> = {
   "darwin-arm64": "8af6cbd8f3f21bcec164d17bc879d3e7807cd98e1c7839ac668986a71c4e52c6",
 };
 
-/** Starts a server that keeps its streams in `folder`. */
-export async function startNats(folder: string): Promise<NatsServer> {
+/** Starts a server that keeps its streams in `folder`, on a port of its own unless one is given. */
+export async function startNats(folder: string, wantedPort?: number): Promise<NatsServer> {
   await mkdir(folder, { recursive: true });
   const binary = await findBinary(folder);
-  const port = await freePort();
+  const port = wantedPort ?? (await freePort());
   const server = spawn(binary, ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder], { stdio: "ignore" });
   const ended = new Promise<void>((resolve) => server.once("exit", () => resolve()));
   const url = `nats://127.0.0.1:${port}`;
