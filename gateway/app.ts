@@ -1,19 +1,22 @@
 /** The public surface, on one screen: what is registered, in order. */
+import { METHODS } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fastify, type FastifyInstance } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
+import { newestRevision } from "#shared/revisions.ts";
 import { addHealthRoutes } from "#shared/server.ts";
 import type { Clients } from "./clients.ts";
 import { createCursors } from "./native/cursor.ts";
-import { sendError, sendNotFound } from "./native/errors.ts";
+import { sendClientError, sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
 import { authenticationPlugin } from "./plugins/authentication.ts";
 import { jsonBodyPlugin } from "./plugins/json-body.ts";
 import { rateLimitPlugin, type RateLimits } from "./plugins/rate-limit.ts";
+import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
-import { revisionPlugin } from "./plugins/revision.ts";
+import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
 import { createRecording } from "./recording.ts";
 
 /** What the gateway works with. */
@@ -30,7 +33,11 @@ export interface GatewayContext {
 const bodyBytesMax = 2 * 1024 * 1024;
 const requestTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 72_000;
-const closeDelayMs = 250;
+const closeDelayMs = 500;
+// A request that has not arrived by then never will.
+const closeTimeoutMs = 10_000;
+const headersTimeoutMs = 15_000;
+const connectionsCheckMs = 2_000;
 const closeIntervalMs = 50;
 // Long enough for any id that is only mistyped; longer paths are no paths of ours.
 const pathParameterLengthMax = 500;
@@ -44,23 +51,36 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckMs,
+      // Answered like any other, in our own form, not by Node with an empty one.
+      requireHostHeader: false,
+    },
     // While it closes it still answers what comes over connections that are open.
     return503OnClosing: false,
     routerOptions: { maxParamLength: pathParameterLengthMax },
     // A path that cannot be read comes here, past all hooks.
     frameworkErrors: (error, request, reply) => {
-      void reply.headers({ "x-request-id": request.id, "service-version": request.revision });
-      app.showRate(request, reply);
+      request.revision = revisionAsked(request) ?? newestRevision;
+      void reply.headers({
+        "x-request-id": request.id,
+        "service-version": request.revision,
+        ...app.rateHeaders(request.ip),
+      });
       void sendError(log, error, request, reply);
     },
+    // What is not even HTTP, or not in time, comes here.
+    clientErrorHandler: (error, socket) => sendClientError(error, socket, app.rateHeaders(socket.remoteAddress ?? "")),
   });
+  knowAllMethods(app);
   measure(app, context.registry);
   closeGently(app);
 
   await app.register(requestPlugin);
+  await app.register(rateLimitPlugin, { limits, clock });
   await app.register(authenticationPlugin, { identity: clients.identity });
   await app.register(revisionPlugin);
-  await app.register(rateLimitPlugin, { limits, clock });
   await app.register(jsonBodyPlugin);
   app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
   app.setNotFoundHandler((request, reply) => sendNotFound(log, request, reply));
@@ -68,10 +88,21 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const recording = createRecording(clients.events);
   const cursors = createCursors(context.secret, clock);
   await app.register(nativeSurface({ clients, recording, cursors, log }), { prefix: "/v1" });
+  const addMethodNotAllowed = collectMethods(app);
   addHealthRoutes(app, clients.checkReady);
+  addMethodNotAllowed();
+  // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   app.addHook("onClose", () => recording.drain());
   return app;
+}
+
+/** So that each of them is answered by a route, be it with 405. */
+function knowAllMethods(app: FastifyInstance): void {
+  for (const method of METHODS) {
+    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
 }
 
 /**
@@ -87,7 +118,11 @@ function closeGently(app: FastifyInstance): void {
     closing = true;
     await sleep(closeDelayMs);
     const timer = setInterval(() => app.server.closeIdleConnections(), closeIntervalMs);
-    app.server.once("close", () => clearInterval(timer));
+    const timeout = setTimeout(() => app.server.closeAllConnections(), closeTimeoutMs);
+    app.server.once("close", () => {
+      clearInterval(timer);
+      clearTimeout(timeout);
+    });
   });
 }
 

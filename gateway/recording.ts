@@ -24,7 +24,6 @@ const flushesMax = 8;
 const queueItemsMax = 10_000;
 const batchesUnderWayMax = 8;
 const batchesQueuedMax = 200;
-const retryAfterMs = 1000;
 
 export function createRecording(client: Client<typeof EventService>): Recording {
   const record = async (
@@ -74,5 +73,5 @@ export function createRecording(client: Client<typeof EventService>): Recording 
 
 function queueFull(): DaybookError {
   const message = "More events are waiting than can be recorded. Try again in a second.";
-  return new DaybookError("service_unavailable", message, { retryAfterMs });
+  return new DaybookError("service_unavailable", message);
 }

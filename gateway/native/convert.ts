@@ -11,7 +11,7 @@ import {
   type LocationPatchSchema,
   type Profile,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/errors.ts";
 import { formatTimestamp } from "#shared/time.ts";
 import type { EventBatchItem, EventCreate, GuideEventCreate, GuideProfileUpsert, ProfileUpsert } from "./schemas.ts";
 
@@ -77,9 +77,7 @@ const guideEventParams: Readonly<Record<string, string>> = {
 
 /** Names the fields at fault as the guide's body does. */
 export function toGuideEventError(error: DaybookError): DaybookError {
-  const rename = (param: string | null): string | null => (param === null ? null : (guideEventParams[param] ?? param));
-  const errors = error.errors.map((field): FieldError => ({ ...field, param: rename(field.param) }));
-  return new DaybookError(error.code, error.message, { param: rename(error.param), errors, cause: error.cause });
+  return error.withParams((param) => guideEventParams[param] ?? param);
 }
 
 type UpsertInit = MessageInitShape<typeof UpsertProfileRequestSchema>;

@@ -1,7 +1,11 @@
 /** Errors of the native surface, in the form of the revision that the request is answered in. */
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError, internalError } from "#shared/errors.ts";
+import { newId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
+import { newestRevision } from "#shared/revisions.ts";
 import { renderError as renderGuideError } from "./revisions/2026-05-01.ts";
 
 /** What Fastify refuses by itself. */
@@ -46,6 +50,40 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
 /** Answers a path that is not there. */
 export function sendNotFound(log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return sendError(log, new DaybookError("resource_not_found", "There is no such path."), request, reply);
+}
+
+/** Answers what Node could not read as a request. There is no request to go by, so the bytes are written here. */
+export function sendClientError(
+  error: Error & { code?: string },
+  socket: Duplex,
+  rateHeaders: Record<string, number>,
+): void {
+  // Reset by the client, or answered in part already: there is nothing to say.
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, refusal] = refuseClient(error.code);
+  const requestId = newId("req");
+  const body = JSON.stringify(renderError(refusal, requestId));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "content-type: application/json; charset=utf-8",
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    `service-version: ${newestRevision}`,
+    ...Object.entries(rateHeaders).map(([name, value]) => `${name}: ${value}`),
+    "connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function refuseClient(code: string | undefined): [status: number, error: DaybookError] {
+  if (code === "HPE_HEADER_OVERFLOW") return [431, new DaybookError("request_too_large", "The headers are too large.")];
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return [408, new DaybookError("bad_request", "The request did not arrive in time.")];
+  }
+  return [400, new DaybookError("bad_request", "This is not a valid HTTP request.")];
 }
 
 function renderError(error: DaybookError, requestId: string): object {

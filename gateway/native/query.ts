@@ -1,5 +1,6 @@
 /** Query parameters: everything that a route does not know is refused by name. */
 import { DaybookError, type ErrorCode } from "#shared/errors.ts";
+import { textProblem } from "#shared/json.ts";
 
 /** What a route takes. */
 export interface QueryRules {
@@ -35,6 +36,7 @@ export function readQuery(query: unknown, rules: QueryRules): Query {
   let after: string | undefined;
   for (const [name, value] of Object.entries(query as Record<string, string | string[]>)) {
     if (typeof value !== "string") throw refuse("parameter_invalid", "This parameter is sent more than once.", name);
+    if (textProblem(value) !== undefined) throw refuse("parameter_invalid", "This value cannot be looked for.", name);
     const filter = /^filter\[([^\]]*)\](.*)$/.exec(name);
     if (filter && rules.filters) {
       const [, field = "", rest] = filter;

@@ -1,8 +1,10 @@
 /** The bodies that the native surface takes. What lies beyond their shape, the services check. */
 import Type from "typebox";
+import { opaque } from "./validation.ts";
 
+const identifiersMax = 100;
 const closed = { additionalProperties: false } as const;
-const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
+const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description, [opaque]: true });
 
 /** What an event or a profile is known by. */
 const identifierType = Type.String({ description: "email, phone, external_id or a type of your own" });
@@ -52,7 +54,7 @@ export const EventBatchItem = Type.Object(
 
 /** The items are read one by one, so that a bad one does not fail the others. */
 export const EventBatch = Type.Object(
-  { events: Type.Array(Type.Unknown()), backfill: Type.Optional(Type.Boolean()) },
+  { events: Type.Array(Type.Unknown(), { minItems: 1, [opaque]: true }), backfill: Type.Optional(Type.Boolean()) },
   closed,
 );
 
@@ -80,12 +82,15 @@ const IdentifierInput = Type.Object(
 );
 
 export const ProfileUpsert = Type.Object(
-  { identifiers: Type.Array(IdentifierInput, { minItems: 1, maxItems: 100 }), ...profileFields },
+  { identifiers: Type.Array(IdentifierInput, { minItems: 1, maxItems: identifiersMax }), ...profileFields },
   closed,
 );
 
 /** A profile as the getting-started guide writes it: identifiers by type. */
 export const GuideProfileUpsert = Type.Object(
-  { identifiers: Type.Record(Type.String(), identifierValue), attributes: profileFields.attributes },
+  {
+    identifiers: Type.Record(Type.String(), identifierValue, { maxProperties: identifiersMax }),
+    attributes: profileFields.attributes,
+  },
   closed,
 );

@@ -3,10 +3,16 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
 import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/errors.ts";
-import { isJsonObject } from "#shared/json.ts";
+import { findJsonProblem, isJsonObject, type JsonObject, type JsonValue } from "#shared/json.ts";
 
 // One field at fault may give several errors here, which become one in the answer.
 Settings.Set({ maxErrors: 4 * fieldErrorsMax });
+
+/** Marks a field of a schema that goes on as JSON text, or that is read by a reader of its own: its content is not looked at. */
+export const opaque = "x-opaque";
+
+// No body is as deep outside its opaque fields.
+const textDepthMax = 8;
 
 /** Reads a value that should match a schema. */
 export interface Reader<T> {
@@ -18,14 +24,24 @@ export interface Reader<T> {
 /** Compiles a schema of an object. */
 export function createReader<Schema extends Type.TObject>(schema: Schema): Reader<Type.Static<Schema>> {
   const validator = Compile(schema);
+  const texts = Object.keys(schema.properties).filter((field) => !(opaque in (schema.properties[field] ?? {})));
   return {
     schema,
     read(value) {
-      if (validator.Check(value)) return value;
       if (!isJsonObject(value)) throw new DaybookError("parameter_invalid", "A JSON object is expected here.");
-      throw DaybookError.ofFields(toFieldErrors(validator.Errors(value)));
+      if (!validator.Check(value)) throw DaybookError.ofFields(toFieldErrors(validator.Errors(value)));
+      for (const field of texts) checkTexts(field, (value as JsonObject)[field]);
+      return value;
     },
   };
+}
+
+/** A protobuf string cannot hold half a surrogate pair: it would arrive as another text, and two texts as the same. */
+function checkTexts(field: string, value: JsonValue | undefined): void {
+  const problem = value === undefined ? undefined : findJsonProblem(value, textDepthMax);
+  if (!problem) return;
+  const param = [field, ...problem.path].join(".");
+  throw new DaybookError("parameter_invalid", `This ${problem.reason}.`, { param });
 }
 
 interface ValidationError {
@@ -50,6 +66,8 @@ function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
     } else if (keyword === "boolean") {
       // The schema of an unknown field is `false`.
       note("parameter_unknown", "There is no such field here.", path.join("."));
+    } else if (keyword === "minItems") {
+      note("parameter_missing", `There must be at least one item in ${path.at(-1)}.`, path.join("."));
     } else if (keyword !== "additionalProperties") {
       // additionalProperties says once more, of the object around them, that there were unknown fields.
       note("parameter_invalid", `This ${message}.`, path.join("."));

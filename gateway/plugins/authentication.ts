@@ -1,4 +1,4 @@
-/** Finds out who calls, and whether the route's scope is among what they may do. */
+/** Finds out who calls, takes the request from their window, and checks that the route's scope is among what they may do. */
 import { hash } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
 import { fastifyPlugin } from "fastify-plugin";
@@ -38,16 +38,28 @@ export const authenticationPlugin = fastifyPlugin<{ identity: Client<typeof Iden
     fetchMethod: async (secretHash) => ({ caller: await authenticate(identity, Buffer.from(secretHash, "hex")) }),
   });
 
-  app.addHook("onRequest", async (request) => {
-    const { scope } = request.routeOptions.config;
-    if (scope === undefined || request.is404) return;
-    const secret = bearerPattern.exec(request.headers.authorization ?? "")?.[1];
-    if (secret === undefined) throw invalidKey();
+  async function findCaller(authorization: string | undefined): Promise<Caller | null> {
+    const secret = bearerPattern.exec(authorization ?? "")?.[1];
+    if (secret === undefined) return null;
     const secretHash = hash("sha256", secret, "hex");
     const known = callers.get(secretHash) ?? (await callers.fetch(secretHash));
-    if (!known?.caller) throw invalidKey();
-    request.caller = known.caller;
-    request.revision = known.caller.revision;
+    return known?.caller ?? null;
+  }
+
+  app.addHook("onRequest", async (request, reply) => {
+    const { scope, rateByBody } = request.routeOptions.config;
+    if (scope === undefined || request.is404) return;
+    const caller = await findCaller(request.headers.authorization);
+    if (!caller) {
+      // Guesses are counted by client address.
+      app.takeRate(request, reply, "ordinary");
+      throw invalidKey();
+    }
+    request.caller = caller;
+    request.revision = caller.revision;
+    // Before anything that costs more; a request without the scope counts too.
+    if (!rateByBody) app.takeRate(request, reply, "ordinary");
+    requireScope(caller, scope);
   });
 });
 

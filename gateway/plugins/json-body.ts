@@ -9,7 +9,8 @@ export const jsonBodyPlugin = fastifyPlugin((app) => {
     try {
       done(null, parseJsonBytes(body as Buffer));
     } catch (error) {
-      done(new DaybookError("invalid_json", "The body is not JSON in UTF-8.", { cause: error }), undefined);
+      const message = error instanceof SyntaxError ? error.message : "The body is not JSON.";
+      done(new DaybookError("invalid_json", message, { cause: error }), undefined);
     }
   });
 });

@@ -1,8 +1,6 @@
 /** Known path, wrong method: 405 with Allow, in the error form of the surface. Register it after the routes of a scope. */
-import type { FastifyInstance, HTTPMethods } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { DaybookError } from "#shared/errors.ts";
-
-const methods: readonly HTTPMethods[] = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"];
 
 /** Notes the routes that a scope registers from here on; the function that it returns adds the answers for all other methods. */
 export function collectMethods(app: FastifyInstance): () => void {
@@ -16,7 +14,7 @@ export function collectMethods(app: FastifyInstance): () => void {
     for (const [url, known] of Array.from(allowed)) {
       const allow = [...known].toSorted().join(", ");
       app.route({
-        method: methods.filter((method) => !known.has(method)),
+        method: app.supportedMethods.filter((method) => !known.has(method)),
         url: url.slice(app.prefix.length),
         // Before the body is looked at.
         onRequest: async (_request, reply) => {

@@ -6,7 +6,6 @@ import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "#shared/clock.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { requireScope } from "./authentication.ts";
 
 /** Requests per minute. */
 export interface RateLimits {
@@ -28,8 +27,8 @@ declare module "fastify" {
      * @throws DaybookError `rate_limited`
      */
     takeRate(request: FastifyRequest, reply: FastifyReply, window: RateWindow): void;
-    /** Puts the state of the ordinary window into the headers without taking from it. */
-    showRate(request: FastifyRequest, reply: FastifyReply): void;
+    /** The headers for a client address, for answers that pass no hook. */
+    rateHeaders(address: string): Record<string, number>;
   }
 }
 
@@ -55,40 +54,40 @@ export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; clock: Clock 
     return { remaining: limit - used, resetSeconds: Math.ceil((current + 1) * windowSeconds - seconds) };
   }
 
-  function apply(request: FastifyRequest, reply: FastifyReply, window: RateWindow, taken: number): void {
-    const who = request.caller?.keyId ?? `address ${request.ip}`;
+  function rateOf(who: string, window: RateWindow, taken: number): Rate {
     const limit = limits[window];
     const { remaining, resetSeconds } = count(`${window} ${who}`, limit, taken);
-    void reply.headers({
+    const headers = {
       "ratelimit-limit": limit,
       "ratelimit-remaining": Math.max(0, remaining),
       "ratelimit-reset": resetSeconds,
-    });
-    if (remaining < 0) {
+    };
+    return { headers, limit, resetSeconds, isOver: remaining < 0 };
+  }
+
+  const nameOf = (request: FastifyRequest): string => request.caller?.keyId ?? `address ${request.ip}`;
+
+  app.decorate("takeRate", (request: FastifyRequest, reply: FastifyReply, window: RateWindow): void => {
+    const { headers, limit, resetSeconds, isOver } = rateOf(nameOf(request), window, 1);
+    void reply.headers(headers);
+    if (isOver) {
       const message = `The limit of ${limit} requests a minute is reached.`;
       throw new DaybookError("rate_limited", message, { retryAfterMs: resetSeconds * 1000 });
     }
-  }
-
-  app.decorate("takeRate", (request: FastifyRequest, reply: FastifyReply, window: RateWindow): void => {
-    apply(request, reply, window, 1);
   });
 
-  app.decorate("showRate", (request: FastifyRequest, reply: FastifyReply): void => {
-    apply(request, reply, "ordinary", 0);
-  });
+  app.decorate("rateHeaders", (address: string) => rateOf(`address ${address}`, "ordinary", 0).headers);
 
-  // After authentication, before anything that costs more. A request without the scope is counted too.
-  app.addHook("onRequest", async (request, reply) => {
-    const { caller } = request;
-    if (!caller) return;
-    const { scope, rateByBody } = request.routeOptions.config;
-    if (!rateByBody) apply(request, reply, "ordinary", 1);
-    if (scope !== undefined) requireScope(caller, scope);
-  });
-
-  // Requests that came to an end before they were counted: no good key, no such path, a body that cannot be read.
+  // Requests that came to an end before they were counted. A body that could not be read cost its caller a request all the same.
   app.addHook("onSend", async (request, reply) => {
-    if (!reply.hasHeader("ratelimit-limit")) app.showRate(request, reply);
+    if (reply.hasHeader("ratelimit-limit")) return;
+    void reply.headers(rateOf(nameOf(request), "ordinary", request.caller ? 1 : 0).headers);
   });
 });
+
+interface Rate {
+  headers: Record<string, number>;
+  limit: number;
+  resetSeconds: number;
+  isOver: boolean;
+}

@@ -1,4 +1,5 @@
 /** The revision that a request is answered in: the key's, or what Service-Version asks for. */
+import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/errors.ts";
 import { revisions, type Revision } from "#shared/revisions.ts";
@@ -10,6 +11,15 @@ export const revisionPlugin = fastifyPlugin((app) => {
     if (asked !== undefined) request.revision = readRevision(String(asked));
   });
 });
+
+/** The revision that a request asks for, if it asks for one that there is. */
+export function revisionAsked(request: FastifyRequest): Revision | undefined {
+  try {
+    return readRevision(String(request.headers["service-version"]));
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * The newest revision that is not after a date.

@@ -48,6 +48,18 @@ test("refuses what is not JSON, and what is not UTF-8", () => {
   expect(parseJsonBytes(Buffer.from('"ü"'))).toBe("ü");
 });
 
+test("refuses a body that is too deep or has too many values, and no other", () => {
+  const deep = (levels: number): Buffer => Buffer.from("[".repeat(levels) + "]".repeat(levels));
+  expect(() => parseJsonBytes(deep(1001))).toThrow(/levels deep/);
+  expect(parseJsonBytes(deep(1000))).toBeInstanceOf(Array);
+  const many = (values: number): Buffer => Buffer.from(`[0${",0".repeat(values)}]`);
+  expect(() => parseJsonBytes(many(250_001))).toThrow(/values/);
+  expect(parseJsonBytes(many(200_000))).toHaveLength(200_001);
+  // Brackets and commas within texts are none.
+  const text = JSON.stringify({ a: '[{"\\'.repeat(1200), b: ",".repeat(300_000) });
+  expect(JSON.stringify(parseJsonBytes(Buffer.from(text)))).toBe(text);
+});
+
 test("finds nesting beyond the limit, U+0000 and lone surrogates, with the place", () => {
   expect(findJsonProblem({ a: [{ b: 1 }] }, 3)).toBeUndefined();
   expect(findJsonProblem({ a: [{ b: 1 }] }, 2)).toEqual({ path: ["a", "0"], reason: "is nested too deeply" });

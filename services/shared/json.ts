@@ -38,28 +38,61 @@ const mayLoseDigits = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE])|(?:^|[[:,\s])-0
  */
 export function parseJson(text: string): unknown {
   if (!mayLoseDigits.test(text)) return JSON.parse(text);
-  try {
-    return jsonWithSource.parse(text, (_key, value, { source }) =>
-      typeof value === "number" && source !== undefined && !isExact(value, source)
-        ? jsonWithSource.rawJSON(source)
-        : value,
-    );
-  } catch (error) {
-    // Unlike reading and writing, this goes down the nesting and may run out of stack. No such depth is accepted anywhere, so the digits
-    // do not matter; the refusal that follows can say what is wrong.
-    if (error instanceof RangeError) return JSON.parse(text);
-    throw error;
-  }
+  return jsonWithSource.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined && !isExact(value, source)
+      ? jsonWithSource.rawJSON(source)
+      : value,
+  );
 }
+
+/** Deeper text is refused unread, so that nothing which goes down the nesting can be made to take long or to run out of stack. */
+const textDepthMax = 1000;
+/** Text with more values is refused unread: a value takes a microsecond or two. */
+const textValuesMax = 250_000;
 
 /**
  * Reads a body of JSON.
- * @throws SyntaxError when it is not UTF-8 or not JSON.
+ * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, or too many values.
  */
 export function parseJsonBytes(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("The body is not UTF-8.");
-  return parseJson(bytes.toString("utf8"));
+  checkExtent(bytes);
+  try {
+    return parseJson(bytes.toString("utf8"));
+  } catch (error) {
+    throw new SyntaxError("The body is not JSON.", { cause: error });
+  }
 }
+
+/** Counts brackets and commas outside of strings. What is not JSON may be counted wrong, and is refused later. */
+function checkExtent(bytes: Buffer): void {
+  let depth = 0;
+  let values = 0;
+  let isText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isText) {
+      if (byte === code.backslash) at++;
+      else if (byte === code.quote) isText = false;
+    } else if (byte === code.quote) isText = true;
+    else if (byte === code.comma) values++;
+    else if (byte === code.openBrace || byte === code.openBracket) {
+      values++;
+      if (++depth > textDepthMax) throw new SyntaxError(`The body is nested more than ${textDepthMax} levels deep.`);
+    } else if (byte === code.closeBrace || byte === code.closeBracket) depth--;
+  }
+  if (values > textValuesMax) throw new SyntaxError(`The body has more than ${textValuesMax} values.`);
+}
+
+const code = {
+  quote: 0x22,
+  comma: 0x2c,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const;
 
 /** Whether a value read by parseJson is a JSON object. */
 export function isJsonObject(value: unknown): value is JsonObject {

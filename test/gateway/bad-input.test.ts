@@ -207,7 +207,29 @@ const eventCases: Case[] = [
     "properties.a.0",
   ],
   ["properties 33 levels deep", withProperties(nested(33)), 400, "parameter_invalid", `properties${".a".repeat(32)}`],
-  ["properties 100,000 levels deep", withProperties(nested(100_000)), 400, "parameter_invalid", "properties"],
+  [
+    "properties 1,000 levels deep",
+    withProperties(nested(999)),
+    400,
+    "parameter_invalid",
+    `properties${".a".repeat(32)}`,
+  ],
+  ["a body 100,000 levels deep", withProperties(nested(100_000)), 400, "invalid_json", null],
+  ["a body of 300,000 values", `{"properties":[1e5${",0".repeat(300_000)}]}`, 400, "invalid_json", null],
+  [
+    "an identifier with half a surrogate pair",
+    '{"type":"a.b","identifier":{"type":"external_id","value":"u\\ud800"},"properties":{}}',
+    400,
+    "parameter_invalid",
+    "identifier.value",
+  ],
+  [
+    "a dedupe_id with half a surrogate pair",
+    '{"type":"a.b","identifier":{"type":"external_id","value":"u"},"properties":{},"dedupe_id":"\\udfff"}',
+    400,
+    "parameter_invalid",
+    "dedupe_id",
+  ],
   [
     "properties of 256 KiB and one byte",
     { ...good, properties: { a: "x".repeat(256 * 1024 - 7) } },
@@ -254,8 +276,22 @@ const eventCases: Case[] = [
 
 const identifiers = [{ type: "email", value: "ada@example.com" }];
 const upsertCases: Case[] = [
+  [
+    "a city with half a surrogate pair",
+    '{"identifiers":[{"type":"email","value":"a@b.c"}],"location":{"city":"\\ud800"}}',
+    400,
+    "parameter_invalid",
+    "location.city",
+  ],
+  [
+    "101 identifiers in the guide's form",
+    { identifiers: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`t${index}`, "x"])) },
+    400,
+    "parameter_invalid",
+    "identifiers",
+  ],
   ["no identifiers", {}, 400, "parameter_missing", "identifiers"],
-  ["an empty list of identifiers", { identifiers: [] }, 400, "parameter_invalid", "identifiers"],
+  ["an empty list of identifiers", { identifiers: [] }, 400, "parameter_missing", "identifiers"],
   ["the guide's form without identifiers", { identifiers: {} }, 400, "parameter_missing", "identifiers"],
   [
     "the guide's form with a bad phone",
@@ -291,13 +327,6 @@ const upsertCases: Case[] = [
   [
     "attributes 33 levels deep",
     `{"identifiers":[{"type":"email","value":"a@b.c"}],"attributes":${nested(33)}}`,
-    400,
-    "parameter_invalid",
-    `attributes${".a".repeat(32)}`,
-  ],
-  [
-    "attributes 100,000 levels deep",
-    `{"identifiers":[{"type":"email","value":"a@b.c"}],"attributes":${nested(100_000)}}`,
     400,
     "parameter_invalid",
     `attributes${".a".repeat(32)}`,
@@ -454,6 +483,9 @@ describeEverywhere("bad input", (daybook) => {
       ["GET", "/v1/nothing", 404, "resource_not_found", null],
       ["GET", "/nothing", 404, "resource_not_found", null],
       ["GET", "/v1/events/%ff", 400, "bad_request", null],
+      ["GET", "/v1/metrics?filter[name]=%00", 400, "parameter_invalid", "filter[name]"],
+      ["PROPFIND", "/v1/events", 405, "method_not_allowed", null],
+      ["POST", "/health/live", 405, "method_not_allowed", null],
       ["DELETE", "/v1/events", 405, "method_not_allowed", null],
       ["PUT", "/v1/events/batch", 405, "method_not_allowed", null],
     ];

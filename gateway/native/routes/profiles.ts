@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
@@ -64,8 +64,7 @@ function maySeeValues(caller: Caller): boolean {
 
 /** Names the fields at fault as the guide's body does: `identifiers.email` for `identifiers.0.value`. */
 function toGuideUpsertError(error: DaybookError, types: readonly string[]): DaybookError {
-  const rename = (param: string | null): string | null =>
-    param?.replace(/^identifiers\.(\d+).*$/, (_whole, index: string) => `identifiers.${types[Number(index)]}`) ?? null;
-  const errors = error.errors.map((field): FieldError => ({ ...field, param: rename(field.param) }));
-  return new DaybookError(error.code, error.message, { param: rename(error.param), errors, cause: error.cause });
+  return error.withParams((param) =>
+    param.replace(/^identifiers\.(\d+).*$/, (_whole, index: string) => `identifiers.${types[Number(index)]}`),
+  );
 }

@@ -25,6 +25,10 @@ test.each(["Europe/Berlin", "America/Argentina/Buenos_Aires", "UTC", "Asia/Kolka
   },
 );
 
+test("a time zone is kept in its real case", () => {
+  expect(changeLocation(null, { timezone: "europe/BERLIN" })).toEqual({ timezone: "Europe/Berlin" });
+});
+
 test("every field at fault is named", () => {
   const change = () => changeLocation(null, { city: "x".repeat(256), timezone: "Mars", zip: "\0" });
   expect(change).toThrow(

@@ -44,7 +44,7 @@ export function changeLocation(current: StoredLocation | null, changes: Location
   for (const field of locationFields) {
     const change = changes[field];
     const value = change === undefined ? current?.[field] : change;
-    if (value !== undefined && value !== null) result[field] = value;
+    if (value !== undefined && value !== null) result[field] = field === "timezone" ? realTimezone(value) : value;
   }
   return Object.keys(result).length > 0 ? result : null;
 }
@@ -61,10 +61,19 @@ function fieldProblem(field: LocationField, value: string | null | undefined): s
 
 function isTimezone(name: string): boolean {
   // Intl also takes offsets such as +01:00, which are no names.
-  if (!/^[A-Za-z]/.test(name)) return false;
+  return /^[A-Za-z]/.test(name) && resolveTimezone(name) !== undefined;
+}
+
+/** Intl takes a name in any case; it is kept in its own, but an alias stays the alias it is. */
+function realTimezone(name: string): string {
+  const resolved = resolveTimezone(name);
+  return resolved?.toLowerCase() === name.toLowerCase() ? resolved : name;
+}
+
+function resolveTimezone(name: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 }
