@@ -1,9 +1,9 @@
 /**
- * Calls between services of one process. Messages are serialised as they are over HTTP/2 and pass the same interceptors, so both ways
- * behave alike; what is left out is HTTP itself. Connect's own router transport goes through all of its protocol in memory, which was
- * measured at 0.4 ms of CPU a call against 0.05 ms here.
+ * Calls between services of one process. They pass the same interceptors as over HTTP/2; left out are HTTP itself and the way to bytes and
+ * back, so a message belongs to its receiver once it is sent. Connect's own router transport goes through all of its protocol in
+ * memory, which was measured at 0.4 ms of CPU a call against 0.05 ms here. The tests run against both ways, so that they stay alike.
  */
-import { create, fromBinary, toBinary, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import {
   Code,
   ConnectError,
@@ -45,14 +45,14 @@ export function inProcessTransport(routes: Routes, credential: string, log: Log,
           values: request.contextValues,
           url: request.url,
         };
-        const output = await implementation(copy(method.input, request.message as Message), context);
+        const output = await implementation(request.message as Message, context);
         return {
           stream: false,
           service: method.parent,
           method,
           header: context.responseHeader,
           trailer: context.responseTrailer,
-          message: copy(method.output, output),
+          message: create(method.output, output as never),
         };
       };
       const intercepted = interceptors.reduceRight((next, interceptor) => interceptor(next), call);
@@ -93,11 +93,6 @@ function collectImplementations(routes: Routes): Map<DescMethod, Implementation>
   };
   routes(collector);
   return implementations;
-}
-
-/** Neither side sees what the other does to a message afterwards, nor a field that would not cross a line. */
-function copy(schema: DescMessage, message: Message | Record<string, unknown>): Message {
-  return fromBinary(schema, toBinary(schema, create(schema, message)));
 }
 
 async function withDeadline<T>(response: Promise<T>, timeoutMs: number | undefined): Promise<T> {
