@@ -1,6 +1,7 @@
 /** `npm start` as a newcomer and as an accident meet it: the real process, on an embedded PostgreSQL of its own. */
 import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -182,7 +183,14 @@ describe("PostgreSQL", () => {
     const [pid] = (await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n");
     process.kill(Number(pid), "SIGKILL");
     const before = answers.length;
-    await eventually(() => (answers.slice(before + 100).some(({ status }) => status === 201) ? true : undefined));
+    await eventually(() => (answers.slice(before + 100).some(({ status }) => status === 201) ? true : undefined), {
+      timeoutMs: 90_000,
+      explain: () => {
+        const seen = answers.slice(before).map(({ status }) => status);
+        const log = readFileSync(join(dataDir, "postgres.log"), "utf8").slice(-2000);
+        return `answers since: ${seen.length}, the last ${seen.slice(-20).join(" ")}\n${daybook.output().slice(-4000)}\n${log}`;
+      },
+    });
     stopped.abort();
     await load;
     expect(daybook.child.exitCode).toBeNull();
@@ -191,7 +199,7 @@ describe("PostgreSQL", () => {
     for (const { id } of answers.filter(({ status }) => status === 201).slice(-50)) {
       expect((await daybook.api.get(`/v1/events/${id}`)).status).toBe(200);
     }
-  });
+  }, 150_000);
 });
 
 describe("SIGKILL in the middle of a load", () => {
