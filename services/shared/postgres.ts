@@ -36,6 +36,9 @@ export function openDatabase({ url, applicationName, connectionsMax, log }: Data
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     types: { getTypeParser: typeParser },
   });
+  // A connection may break at a moment when neither the pool nor a query listens, or say so twice; without a listener that would end the
+  // process. Whoever uses it learns of it by the statement that fails.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   // A connection that breaks while nobody uses it; the pool replaces it.
   pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
   return pool;
@@ -65,7 +68,7 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
   for (let attempt = 1; ; attempt++) {
     const tx = await database.connect();
     let broken: Error | undefined;
-    // Without a listener a connection that breaks meanwhile would end the process; the statement under way fails by itself.
+    // One that broke is not given back to the pool.
     const noteBreak = (error: Error): void => {
       broken = error;
     };
