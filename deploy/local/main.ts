@@ -8,7 +8,8 @@ import { runProcess, type Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { createRegistry, serveInternal } from "#shared/server.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
-import { hashSecret, isSecret, newSecret, type ModeName } from "../../services/identity/domain/secret.ts";
+import { readBootstrapKeys } from "../../services/identity/config.ts";
+import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { startDaybook } from "./daybook.ts";
 import { startPostgres } from "./postgres.ts";
 import { claimFolder, newInternalSecret, readSecrets } from "./state.ts";
@@ -16,24 +17,14 @@ import { claimFolder, newInternalSecret, readSecrets } from "./state.ts";
 const log = createLog("daybook", process.env.LOG_LEVEL ?? "warn");
 
 function readLocalSettings() {
-  return readSettings(process.env, (reader) => {
-    const key = (mode: ModeName, name: string): string | undefined => {
-      const secret = reader.optional(name);
-      if (secret !== undefined && !isSecret(secret, mode)) {
-        reader.problem(`${name} must be sk_${mode}_ and at least 32 letters and digits`);
-      }
-      return secret;
-    };
-    return {
-      ...readGatewaySettings(reader),
-      host: reader.text("HOST", "127.0.0.1"),
-      dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
-      databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
-      natsUrl: reader.optionalUrl("NATS_URL", ["nats:", "tls:"]),
-      liveKey: key("live", "BOOTSTRAP_LIVE_KEY"),
-      testKey: key("test", "BOOTSTRAP_TEST_KEY"),
-    };
-  });
+  return readSettings(process.env, (reader) => ({
+    ...readGatewaySettings(reader),
+    host: reader.text("HOST", "127.0.0.1"),
+    dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
+    databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
+    natsUrl: reader.optionalUrl("NATS_URL", ["nats:", "tls:"]),
+    bootstrapKeys: readBootstrapKeys(reader),
+  }));
 }
 
 async function start(owner: Owner): Promise<void> {
@@ -44,8 +35,8 @@ async function start(owner: Owner): Promise<void> {
   const secrets = await readSecrets(dataDir, () => ({
     databasePassword: newInternalSecret(),
     internalToken: newInternalSecret(),
-    liveKey: settings.liveKey ?? newSecret("live"),
-    testKey: settings.testKey ?? newSecret("test"),
+    liveKey: settings.bootstrapKeys.live ?? newSecret("live"),
+    testKey: settings.bootstrapKeys.test ?? newSecret("test"),
   }));
   let { databaseUrl } = settings;
   if (databaseUrl === undefined) {
