@@ -16,7 +16,6 @@ const textDepthMax = 8;
 
 /** Reads a value that should match a schema. */
 export interface Reader<T> {
-  schema: Type.TSchema;
   /** @throws DaybookError with every field at fault. */
   read(value: unknown): T;
 }
@@ -26,7 +25,6 @@ export function createReader<Schema extends Type.TObject>(schema: Schema): Reade
   const validator = Compile(schema);
   const texts = Object.keys(schema.properties).filter((field) => !(opaque in (schema.properties[field] ?? {})));
   return {
-    schema,
     read(value) {
       if (!isJsonObject(value)) throw new DaybookError("parameter_invalid", "A JSON object is expected here.");
       if (!validator.Check(value)) throw DaybookError.ofFields(toFieldErrors(validator.Errors(value)));

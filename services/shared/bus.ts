@@ -32,8 +32,6 @@ export interface Bus {
    * @param consumer names who takes them: processes of the same name share the messages, each other name gets them all.
    */
   subscribe(consumer: string, subject: string, handler: BusHandler): Promise<void>;
-  /** Whether the bus can take messages now. */
-  isReady(): boolean;
   /** Ends the deliveries, waiting for the handlers that are at work. */
   close(): Promise<void>;
 }
@@ -64,7 +62,6 @@ export function createLocalBus(log: Log): Bus {
       subscriptions.push({ consumer, subject, handler });
       return Promise.resolve();
     },
-    isReady: () => true,
     close: () => Promise.resolve(),
   };
 }
@@ -108,7 +105,6 @@ export async function connectNatsBus(url: string, name: string, log: Log): Promi
       void restore(messages, () => ensureConsumer(connection, consumer, subject), consumerLog);
       deliveries.push({ messages, finished: consume(messages, handler, consumerLog) });
     },
-    isReady: () => !connection.isClosed(),
     async close() {
       for (const { messages, finished } of deliveries) {
         // A server that is away cannot be told; what it delivered and was not acknowledged comes again.

@@ -39,9 +39,9 @@ const lookIntervalMs = 500;
 
 /** Makes the relay of a service. */
 export function createOutboxRelay({ database, schema, bus, log, registry }: OutboxRelayOptions): OutboxRelay {
-  const takeRows = statement<{ id: string; subject: string; payload: Buffer; attempts: number }>(
+  const takeRows = statement<{ id: string; subject: string; payload: Buffer }>(
     `${schema}.outbox.take`,
-    `SELECT id, subject, payload, attempts FROM ${schema}.outbox WHERE available_at <= now()
+    `SELECT id, subject, payload FROM ${schema}.outbox WHERE available_at <= now()
      ORDER BY id LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED`,
   );
   const deleteRows = statement(`${schema}.outbox.delete`, `DELETE FROM ${schema}.outbox WHERE id = ANY($1::uuid[])`);

@@ -71,10 +71,8 @@ test("keeps at most 500 paths of at most 255 characters, 32 KiB together", () =>
   expect(schemaOf(long).size).toBe(163);
 });
 
-test("a long key with many others below it costs no time", () => {
+// Were every path below it joined and looked up, this would outlast the run: 11,000 paths of 120,000 characters.
+test("what lies below a key that is too long is passed over", () => {
   const below = Object.fromEntries(Array.from({ length: 11_000 }, (_, index) => [`a${index}`, 1]));
-  const startMs = performance.now();
   expect(schemaOf({ ["k".repeat(120_000)]: below, ok: 1 })).toEqual(new Map([["ok", "number"]]));
-  // Joining and hashing every path took minutes; this only tells the two apart.
-  expect(performance.now() - startMs).toBeLessThan(2_000);
 });

@@ -1,0 +1,97 @@
+/** Upserts of profiles that are refused, each with what it is refused for. */
+import { nested, type Case } from "./bad-events.cases.ts";
+
+const identifiers = [{ type: "email", value: "ada@example.com" }];
+export const upsertCases: Case[] = [
+  [
+    "a city with half a surrogate pair",
+    '{"identifiers":[{"type":"email","value":"a@b.c"}],"location":{"city":"\\ud800"}}',
+    400,
+    "parameter_invalid",
+    "location.city",
+  ],
+  [
+    "101 identifiers in the guide's form",
+    { identifiers: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`t${index}`, "x"])) },
+    400,
+    "parameter_invalid",
+    "identifiers",
+  ],
+  ["no identifiers", {}, 400, "parameter_missing", "identifiers"],
+  ["an empty list of identifiers", { identifiers: [] }, 400, "parameter_missing", "identifiers"],
+  ["the guide's form without identifiers", { identifiers: {} }, 400, "parameter_missing", "identifiers"],
+  [
+    "the guide's form with a bad phone",
+    { identifiers: { email: "a@b.c", phone: "123" } },
+    400,
+    "parameter_invalid",
+    "identifiers.phone",
+  ],
+  [
+    "the same identifier twice",
+    { identifiers: [...identifiers, { type: "email", value: " ADA@example.com" }] },
+    400,
+    "parameter_invalid",
+    "identifiers.1",
+  ],
+  [
+    "two primaries of a type",
+    { identifiers: ["a@b.c", "d@e.f"].map((value) => ({ type: "email", value, is_primary: true })) },
+    400,
+    "parameter_conflict",
+    "identifiers.1.is_primary",
+  ],
+  ["an unknown field", { identifiers, tags: ["vip"] }, 400, "parameter_unknown", "tags"],
+  ["attributes that are a list", { identifiers, attributes: [] }, 400, "parameter_invalid", "attributes"],
+  ["attributes with U+0000", { identifiers, attributes: { a: "\0" } }, 400, "parameter_invalid", "attributes.a"],
+  [
+    "attributes of more than 256 KiB",
+    { identifiers, attributes: { a: "x".repeat(256 * 1024) } },
+    400,
+    "parameter_invalid",
+    "attributes",
+  ],
+  [
+    "attributes 33 levels deep",
+    `{"identifiers":[{"type":"email","value":"a@b.c"}],"attributes":${nested(33)}}`,
+    400,
+    "parameter_invalid",
+    `attributes${".a".repeat(32)}`,
+  ],
+  ["an unreal country", { identifiers, location: { country: "ZZ" } }, 400, "parameter_invalid", "location.country"],
+  [
+    "a country in lower case",
+    { identifiers, location: { country: "de" } },
+    400,
+    "parameter_invalid",
+    "location.country",
+  ],
+  [
+    "an unreal time zone",
+    { identifiers, location: { timezone: "Europe/Atlantis" } },
+    400,
+    "parameter_invalid",
+    "location.timezone",
+  ],
+  [
+    "an offset for a time zone",
+    { identifiers, location: { timezone: "+01:00" } },
+    400,
+    "parameter_invalid",
+    "location.timezone",
+  ],
+  [
+    "a zip of 33 characters",
+    { identifiers, location: { zip: "1".repeat(33) } },
+    400,
+    "parameter_invalid",
+    "location.zip",
+  ],
+  [
+    "an unknown field of a location",
+    { identifiers, location: { street: "x" } },
+    400,
+    "parameter_unknown",
+    "location.street",
+  ],
+];
