@@ -13,7 +13,7 @@ import { encodeId } from "#shared/ids.ts";
 import { parseDateTime, toTimestamp } from "#shared/time.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 
-const statusOfName: Record<ProfileRow["status"], ProfileStatus> = {
+export const statusOfName: Record<ProfileRow["status"], ProfileStatus> = {
   active: ProfileStatus.ACTIVE,
   merged: ProfileStatus.MERGED,
   redacted: ProfileStatus.REDACTED,
@@ -29,6 +29,7 @@ export function toProfile(row: ProfileRow): Profile {
     tags: row.tags,
     ...(row.location ? { location: create(LocationSchema, row.location) } : {}),
     ...(row.merged_into === null ? {} : { mergedInto: encodeId("prof", row.merged_into) }),
+    ...(row.profile_ref === null ? {} : { profileRef: row.profile_ref }),
     version: BigInt(row.version),
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),

@@ -1,28 +1,64 @@
 import { join } from "node:path";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { Owner } from "#shared/lifecycle.ts";
 import { migrate } from "#shared/migrate.ts";
+import { createOutboxRelay } from "#shared/outbox.ts";
+import { repeat } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
+import type { ProfileContext } from "./context.ts";
+import { forgetIntervalMs, forgetItemKeys } from "./maintenance.ts";
+import { addIdentifier } from "./rpc/add-identifier.ts";
+import { createProfile as create } from "./rpc/create-profile.ts";
+import { getMergedProfiles } from "./rpc/get-merged-profiles.ts";
 import { getProfiles } from "./rpc/get-profiles.ts";
+import { listProfiles } from "./rpc/list-profiles.ts";
+import { mergeProfiles } from "./rpc/merge-profiles.ts";
+import { promoteIdentifier } from "./rpc/promote-identifier.ts";
+import { redactProfile } from "./rpc/redact-profile.ts";
+import { removeIdentifier } from "./rpc/remove-identifier.ts";
 import { resolveProfiles } from "./rpc/resolve-profiles.ts";
+import { setProfileRefs } from "./rpc/set-profile-refs.ts";
+import { updateProfile } from "./rpc/update-profile.ts";
+import { updateTags } from "./rpc/update-tags.ts";
 import { upsertProfile } from "./rpc/upsert-profile.ts";
+import { upsertProfiles } from "./rpc/upsert-profiles.ts";
 import { probe } from "./sql/profiles.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
 /** Makes the profile service. */
-export function createProfile(context: ServiceContext): Service {
+export function createProfile(serviceContext: ServiceContext): Service {
+  const owner = new Owner();
+  const relay = createOutboxRelay({ ...serviceContext, schema: "profile" });
+  const context: ProfileContext = { ...serviceContext, relay };
   return {
     routes(router) {
       router.service(ProfileService, {
         resolveProfiles: resolveProfiles(context),
+        createProfile: create(context),
         upsertProfile: upsertProfile(context),
+        upsertProfiles: upsertProfiles(context),
+        updateProfile: updateProfile(context),
         getProfiles: getProfiles(context),
+        listProfiles: listProfiles(context),
+        addIdentifier: addIdentifier(context),
+        promoteIdentifier: promoteIdentifier(context),
+        removeIdentifier: removeIdentifier(context),
+        mergeProfiles: mergeProfiles(context),
+        getMergedProfiles: getMergedProfiles(context),
+        redactProfile: redactProfile(context),
+        updateTags: updateTags(context),
+        setProfileRefs: setProfileRefs(context),
       });
     },
-    start: () => migrate(context.database, "profile", migrations),
+    async start() {
+      await migrate(context.database, "profile", migrations);
+      owner.own(relay).start();
+      owner.own(repeat(forgetIntervalMs, context.log, "forget keys", (signal) => forgetItemKeys(context, signal)));
+    },
     async checkReady() {
       await probe(context.database, []);
     },
-    close: () => Promise.resolve(),
+    close: () => owner.close(),
   };
 }

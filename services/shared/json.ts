@@ -120,6 +120,30 @@ export function findJsonProblem(value: unknown, depthMax: number): JsonProblem |
   return undefined;
 }
 
+/**
+ * A text that two values have in common exactly when they are equal as JSON: the order of keys does not count, nor how a number is written.
+ * Goes down the nesting, so the depth of the value must be limited.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === "number") return canonicalNumber(JSON.stringify(value));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (jsonWithSource.isRawJSON(value)) return canonicalNumber(JSON.stringify(value));
+  const members = Object.entries(value).map(([key, child]) => `${JSON.stringify(key)}:${canonicalJson(child)}`);
+  return `{${members.toSorted().join(",")}}`;
+}
+
+/** A number as its significant digits and the power of ten of the last of them. */
+function canonicalNumber(text: string): string {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const significant = digits.replace(/0+$/, "");
+  if (significant === "") return "0";
+  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
+  return `${sign}${significant}e${power}`;
+}
+
 /** Why a text cannot be kept, or undefined when it can. */
 export function textProblem(text: string): string | undefined {
   if (text.includes("\0")) return "holds U+0000";

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Gauge, type Registry } from "prom-client";
 import type { Bus, BusMessage } from "./bus.ts";
 import type { Log } from "./log.ts";
-import { statement, withTransaction, type Database } from "./postgres.ts";
+import { statement, withTransaction, type Database, type Transaction } from "./postgres.ts";
 
 /** Publishes the rows of one outbox table. */
 export interface OutboxRelay {
@@ -62,20 +62,14 @@ export function createOutboxRelay({ database, schema, bus, log, registry }: Outb
   let wakeUp = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
 
-  const depth = new Gauge({
-    name: "daybook_outbox_rows",
-    help: "Batches committed and not yet published.",
-    labelNames: ["schema"],
-    registers: [],
-    async collect() {
-      // While the database is away the other figures are wanted all the more.
-      const [count] = await countRows(database, []).catch(() => []);
-      if (count) this.set({ schema }, count.rows);
-      else this.remove({ schema });
-    },
-  });
-
-  registry.registerMetric(depth);
+  const depths = depthsOf(registry);
+  // While the database is away the other figures are wanted all the more.
+  depths.set(schema, () =>
+    countRows(database, []).then(
+      ([count]) => count?.rows,
+      () => undefined,
+    ),
+  );
 
   /** @returns how many rows were taken. */
   function relayOnce(): Promise<number> {
@@ -128,7 +122,69 @@ export function createOutboxRelay({ database, schema, bus, log, registry }: Outb
       stopping.abort();
       wakeUp.resolve();
       await running;
-      registry.removeSingleMetric("daybook_outbox_rows");
+      depths.delete(schema);
     },
   };
+}
+
+const rewriteRowsMax = 500;
+
+/**
+ * Rewrites messages that are not published yet, waiting for those that are about to be.
+ * @param rewrite gives a message as it is to be, or undefined for one that stays.
+ */
+export async function rewriteMessages(
+  tx: Transaction,
+  of: { schema: string; property: string; subject: string },
+  rewrite: (payload: Buffer) => Uint8Array | undefined,
+): Promise<void> {
+  const { schema, property, subject } = of;
+  const lockRows = statement<{ id: string; payload: Buffer }>(
+    `${schema}.outbox.lock`,
+    `SELECT id, payload FROM ${schema}.outbox WHERE property_id = $1 AND subject = $2 AND id > $3
+     ORDER BY id LIMIT ${rewriteRowsMax} FOR UPDATE`,
+  );
+  const rewriteRow = statement(
+    `${schema}.outbox.rewrite`,
+    `UPDATE ${schema}.outbox SET payload = $3 WHERE property_id = $1 AND id = $2`,
+  );
+  let after = "00000000-0000-0000-0000-000000000000";
+  for (;;) {
+    const rows = await lockRows(tx, [property, subject, after]);
+    for (const { id, payload } of rows) {
+      const rewritten = rewrite(payload);
+      if (rewritten) await rewriteRow(tx, [property, id, Buffer.from(rewritten)]);
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < rewriteRowsMax) return;
+    after = last.id;
+  }
+}
+
+/** Counts the rows of an outbox, if the database answers. */
+type CountDepth = () => Promise<number | undefined>;
+
+const depthsOfRegistries = new WeakMap<Registry, Map<string, CountDepth>>();
+
+/** One gauge for all outboxes of a process. @returns what counts each, by schema. */
+function depthsOf(registry: Registry): Map<string, CountDepth> {
+  const known = depthsOfRegistries.get(registry);
+  if (known) return known;
+  const depths = new Map<string, CountDepth>();
+  depthsOfRegistries.set(registry, depths);
+  const gauge = new Gauge({
+    name: "daybook_outbox_rows",
+    help: "Messages committed and not yet published.",
+    labelNames: ["schema"],
+    registers: [],
+    async collect() {
+      this.reset();
+      for (const [schema, count] of depths) {
+        const rows = await count();
+        if (rows !== undefined) this.set({ schema }, rows);
+      }
+    },
+  });
+  registry.registerMetric(gauge);
+  return depths;
 }

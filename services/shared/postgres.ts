@@ -102,8 +102,14 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
-function isTransient(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
+/** Whether a statement failed because another row has the same key. */
+export function isUniqueViolation(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "23505";
+}
+
+/** Whether a statement failed only because of others that ran at the same time: a deadlock or a serialization failure. */
+export function isTransient(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
   return code === "40P01" || code === "40001";
 }
 

@@ -1,6 +1,7 @@
 /** Conversions of instants. Microseconds go through unharmed, so only whole seconds pass through a Date. */
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
+import type { TimeRange } from "#proto/daybook/common/v1/range_pb.ts";
 import type { Micros } from "./clock.ts";
 
 const dateTimePattern =
@@ -48,6 +49,23 @@ export function fromTimestamp(timestamp: Timestamp): Micros {
 /** `2026-11-20T10:15:00.123456Z` of a protobuf Timestamp. */
 export function formatTimestamp(timestamp: Timestamp): string {
   return formatMicros(fromTimestamp(timestamp));
+}
+
+/** A half-open range of instants, as text: from the first on, and before the second. */
+export interface Range {
+  from: string | undefined;
+  before: string | undefined;
+}
+
+/** The range that fulfils every bound of a message: instants are whole microseconds. */
+export function toRange(range: TimeRange | undefined): Range {
+  const bound = (time: Timestamp | undefined, add: number): Micros[] => (time ? [fromTimestamp(time) + add] : []);
+  const from = [...bound(range?.gte, 0), ...bound(range?.gt, 1)];
+  const before = [...bound(range?.lt, 0), ...bound(range?.lte, 1)];
+  return {
+    from: from.length > 0 ? formatMicros(Math.max(...from)) : undefined,
+    before: before.length > 0 ? formatMicros(Math.min(...before)) : undefined,
+  };
 }
 
 function offsetMinutes(text: string): number | undefined {

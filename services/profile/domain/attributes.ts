@@ -1,9 +1,16 @@
 /** Custom attributes of a profile: a JSON object, kept as text. */
-import { DaybookError } from "#shared/errors.ts";
-import { findJsonProblem, isJsonObject, parseJson } from "#shared/json.ts";
+import { DaybookError, type ErrorCode } from "#shared/errors.ts";
+import { canonicalJson, findJsonProblem, isJsonObject, parseJson, textProblem, type JsonObject } from "#shared/json.ts";
 
 const attributesBytesMax = 256 * 1024;
 const attributesDepthMax = 32;
+const operationsMax = 100;
+
+/** One step of a change; see AttributeOperation of the contract. */
+export type AttributeOperation = { path: readonly string[] } & (
+  | { op: "delete" }
+  | { op: "set" | "append_unique" | "remove"; valueJson: string }
+);
 
 /**
  * Replaces whole top-level keys.
@@ -12,33 +19,137 @@ const attributesDepthMax = 32;
  * @throws DaybookError `parameter_invalid` when the patch or the result cannot be kept.
  */
 export function mergeAttributes(current: string, patch: string): string {
-  const changes = parseAttributes(patch);
+  const changes = parsePatch(patch);
   // Pairs, so that a key named __proto__ is a key like any other.
   const merged = new Map([...Object.entries(parseJson(current) as object), ...Object.entries(changes)]);
-  const text = JSON.stringify(Object.fromEntries(merged));
-  if (Buffer.byteLength(text) > attributesBytesMax) {
-    throw invalid(`The attributes of a profile take at most ${attributesBytesMax / 1024} KiB together.`);
-  }
-  return text;
+  return write(Object.fromEntries(merged), "attributes");
 }
 
-function parseAttributes(text: string): object {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    throw invalid("The attributes are not JSON.", error);
+/**
+ * What a profile has after another was merged into it: its own values win, key by key.
+ * @returns the attributes, and the keys that came from the other.
+ * @throws DaybookError `parameter_invalid` when both together are too large for one profile.
+ */
+export function uniteAttributes(own: string, other: string): { attributes: string; moved: string[] } {
+  const mine = parseJson(own) as JsonObject;
+  const theirs = Object.entries(parseJson(other) as JsonObject).filter(([key]) => !Object.hasOwn(mine, key));
+  if (theirs.length === 0) return { attributes: own, moved: [] };
+  const united = Object.fromEntries([...Object.entries(mine), ...theirs]);
+  return { attributes: write(united, "source_profile_id"), moved: theirs.map(([key]) => key) };
+}
+
+/**
+ * Applies operations in order; all of them or none.
+ * @param current the text of a JSON object.
+ * @throws DaybookError `invalid_path`, `not_an_array` or `parameter_invalid`; params start with `attribute_operations.<index>`.
+ */
+export function applyOperations(current: string, operations: readonly AttributeOperation[]): string {
+  if (operations.length > operationsMax) {
+    const message = `There are at most ${operationsMax} operations in one write.`;
+    throw new DaybookError("too_many_items", message, { param: "attribute_operations" });
   }
-  if (!isJsonObject(value)) throw invalid("The attributes are not a JSON object.");
+  const root = parseJson(current) as JsonObject;
+  for (const [index, operation] of operations.entries()) apply(root, operation, `attribute_operations.${index}`);
+  return write(root, "attribute_operations");
+}
+
+function apply(root: JsonObject, operation: AttributeOperation, param: string): void {
+  const { op, path } = operation;
+  checkPath(path, `${param}.path`);
+  // An array takes a level of its own.
+  const depthMax = attributesDepthMax - path.length - (op === "append_unique" ? 1 : 0);
+  const value = op === "delete" ? undefined : readValue(operation.valueJson, depthMax, `${param}.value`);
+  const makesObjects = op === "set" || op === "append_unique";
+  const parent = findParent(root, path, makesObjects, `${param}.path`);
+  const key = path.at(-1) as string;
+  if (!parent) return;
+  if (op === "set") return assign(parent, key, value);
+  if (op === "delete") {
+    delete parent[key];
+    return;
+  }
+  if (!Object.hasOwn(parent, key)) {
+    if (op === "append_unique") assign(parent, key, [value]);
+    return;
+  }
+  const array = parent[key];
+  if (!Array.isArray(array)) {
+    throw refuse("not_an_array", "What stands at this path is not an array.", `${param}.path`);
+  }
+  const wanted = canonicalJson(value);
+  const others = array.filter((item) => canonicalJson(item) !== wanted);
+  if (op === "remove") assign(parent, key, others);
+  else if (others.length === array.length) assign(parent, key, [...array, value]);
+}
+
+/** The object that holds the last key of a path; undefined when it is missing and is not to be made. */
+function findParent(
+  root: JsonObject,
+  path: readonly string[],
+  makesObjects: boolean,
+  param: string,
+): JsonObject | undefined {
+  let parent = root;
+  for (const key of path.slice(0, -1)) {
+    if (!Object.hasOwn(parent, key)) {
+      if (!makesObjects) return undefined;
+      assign(parent, key, {});
+    }
+    const child = parent[key];
+    if (!isJsonObject(child)) throw refuse("invalid_path", "This path leads through what is not an object.", param);
+    parent = child;
+  }
+  return parent;
+}
+
+/** Sets a key, whatever its name: an assignment to `__proto__` would set no key. */
+function assign(object: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function checkPath(path: readonly string[], param: string): void {
+  if (path.length === 0) throw refuse("parameter_missing", "A path has at least one key.", param);
+  if (path.length > attributesDepthMax) {
+    throw refuse("parameter_invalid", `A path has at most ${attributesDepthMax} keys.`, param);
+  }
+  const problem = path.map(textProblem).find((reason) => reason !== undefined);
+  if (problem !== undefined) throw refuse("parameter_invalid", `A key of this path ${problem}.`, param);
+}
+
+function readValue(text: string, depthMax: number, param: string): unknown {
+  const value = parse(text, param);
+  const problem = findJsonProblem(value, depthMax);
+  if (problem) throw refuse("parameter_invalid", `This value ${problem.reason}.`, [param, ...problem.path].join("."));
+  return value;
+}
+
+function parsePatch(text: string): object {
+  const value = parse(text, "attributes");
+  if (!isJsonObject(value)) throw refuse("parameter_invalid", "The attributes are not a JSON object.", "attributes");
   const problem = findJsonProblem(value, attributesDepthMax);
   if (problem) {
-    throw new DaybookError("parameter_invalid", `This attribute ${problem.reason}.`, {
-      param: ["attributes", ...problem.path].join("."),
-    });
+    throw refuse("parameter_invalid", `This attribute ${problem.reason}.`, ["attributes", ...problem.path].join("."));
   }
   return value;
 }
 
-function invalid(message: string, cause?: unknown): DaybookError {
-  return new DaybookError("parameter_invalid", message, { param: "attributes", cause });
+function parse(text: string, param: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw refuse("parameter_invalid", "This is not JSON.", param, error);
+  }
+}
+
+function write(attributes: object, param: string): string {
+  const text = JSON.stringify(attributes);
+  if (Buffer.byteLength(text) > attributesBytesMax) {
+    const message = `The attributes of a profile take at most ${attributesBytesMax / 1024} KiB together.`;
+    throw refuse("parameter_invalid", message, param);
+  }
+  return text;
+}
+
+function refuse(code: ErrorCode, message: string, param: string, cause?: unknown): DaybookError {
+  return new DaybookError(code, message, { param, cause });
 }

@@ -1,5 +1,5 @@
 /** Identifiers: what they are made of, and the form in which two of them are the same. */
-import type { FieldError } from "#shared/errors.ts";
+import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { textProblem } from "#shared/json.ts";
 
 /** An identifier in normal form. */
@@ -8,9 +8,19 @@ export interface NormalIdentifier {
   value: string;
 }
 
+/** An identifier as it is to be written. */
+export interface WantedIdentifier extends NormalIdentifier {
+  isPrimary: boolean;
+}
+
 const typePattern = /^[a-z][a-z0-9_.]*$/;
 const typeLengthMax = 64;
 const valueLengthMax = 255;
+
+/** How many identifiers one write may name. */
+export const identifiersPerWriteMax = 100;
+/** How many a profile may have, unless they came by a merge. */
+export const identifiersPerProfileMax = 1000;
 // E.164: at most 15 digits, the first not 0. Shorter than 7 is nobody's number.
 const phonePattern = /^\+[1-9]\d{6,14}$/;
 const emailPattern = /^[^\s@]+@[^\s@]+$/;
@@ -56,6 +66,37 @@ export function normalizeIdentifier(
     invalid("value", "This is not an email address.");
   }
   return errors.length > 0 ? { errors } : { type, value };
+}
+
+/**
+ * Brings the identifiers of a write into normal form.
+ * @throws DaybookError with every field at fault, among them an identifier that stands there twice and a second primary one of a type.
+ */
+export function readIdentifiers(
+  inputs: readonly { type: string; value: string; isPrimary: boolean }[],
+): WantedIdentifier[] {
+  const errors: FieldError[] = [];
+  const wanted = new Map<string, WantedIdentifier>();
+  const primaries = new Set<string>();
+  for (const [index, input] of inputs.entries()) {
+    const param = `identifiers.${index}`;
+    const identifier = normalizeIdentifier(input, param);
+    if ("errors" in identifier) {
+      errors.push(...identifier.errors);
+      continue;
+    }
+    const key = identifierKey(identifier);
+    if (wanted.has(key)) {
+      errors.push({ code: "parameter_invalid", message: "The same identifier stands here twice.", param });
+    } else if (input.isPrimary && primaries.has(identifier.type)) {
+      const message = `Two identifiers of type ${identifier.type} are marked as primary.`;
+      errors.push({ code: "parameter_conflict", message, param: `${param}.is_primary` });
+    }
+    if (input.isPrimary) primaries.add(identifier.type);
+    wanted.set(key, { ...identifier, isPrimary: input.isPrimary });
+  }
+  if (errors.length > 0) throw DaybookError.ofFields(errors);
+  return [...wanted.values()];
 }
 
 /** A key under which equal identifiers meet, for maps. */

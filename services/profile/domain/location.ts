@@ -49,6 +49,20 @@ export function changeLocation(current: StoredLocation | null, changes: Location
   return Object.keys(result).length > 0 ? result : null;
 }
 
+/** What is known after another profile was merged into one: its own fields win. @returns the location, and the fields that came. */
+export function uniteLocations(
+  own: StoredLocation | null,
+  other: StoredLocation | null,
+): { location: StoredLocation | null; moved: LocationField[] } {
+  const moved = locationFields.filter((field) => own?.[field] === undefined && other?.[field] !== undefined);
+  return { location: moved.length > 0 ? { ...other, ...own } : own, moved };
+}
+
+/** Whether two locations say the same. */
+export function isSameLocation(one: StoredLocation | null, other: StoredLocation | null): boolean {
+  return locationFields.every((field) => one?.[field] === other?.[field]);
+}
+
 function fieldProblem(field: LocationField, value: string | null | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
   const problem = textProblem(value);

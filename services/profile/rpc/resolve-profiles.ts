@@ -10,18 +10,21 @@ import {
 import { DaybookError, toErrorMessage } from "#shared/errors.ts";
 import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
-import type { Database } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { isUniqueViolation, type Database } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
+import { createdMessage, subject } from "../announce.ts";
+import type { ProfileContext } from "../context.ts";
 import { identifierKey, makesProfile, normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
-import { createProfilesFor, findOwners } from "../sql/identifiers.ts";
-import { findProfileIds } from "../sql/profiles.ts";
+import { newProfileRef } from "../domain/ref.ts";
+import { createProfilesFor, findOwners, type IdentifierOwnerRow } from "../sql/identifiers.ts";
+import { findTargets, type ProfileRow } from "../sql/profiles.ts";
+import { redacted } from "../writing.ts";
 
 const referencesMax = 1000;
 // Each turn loses only to a profile made or unmade in that very moment.
 const turnsMax = 5;
 
-export function resolveProfiles(context: ServiceContext): ServiceImpl<typeof ProfileService>["resolveProfiles"] {
+export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["resolveProfiles"] {
   return async ({ propertyId, references }) => {
     checkItemCount(references.length, referencesMax, "references");
     const property = decodeId("prop", propertyId, "property_id");
@@ -64,31 +67,57 @@ function read({ reference }: ProfileReference): Reading {
   }
 }
 
-function answer(reading: Reading, owners: Map<string, string>, known: ReadonlySet<string>): ProfileResolution {
-  const outcome = ((): MessageInitShape<typeof ProfileResolutionSchema>["outcome"] => {
-    if (reading.kind === "error") return { case: "error", value: toErrorMessage(reading.error) };
-    const uuid =
-      reading.kind === "identifier"
-        ? owners.get(identifierKey(reading.identifier))
-        : known.has(reading.uuid)
-          ? reading.uuid
-          : undefined;
-    if (uuid !== undefined) return { case: "profile", value: { profileId: encodeId("prof", uuid) } };
-    if (reading.kind === "identifier") return { case: "unmatched", value: reading.identifier };
-    const error = new DaybookError("resource_not_found", "There is no such profile.", { param: "profile_id" });
-    return { case: "error", value: toErrorMessage(error) };
-  })();
-  return create(ProfileResolutionSchema, { outcome });
+type Named = Pick<ProfileRow, "id" | "status" | "merged_into">;
+
+function answer(
+  reading: Reading,
+  owners: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, Named>,
+): ProfileResolution {
+  return create(ProfileResolutionSchema, { outcome: outcomeOf(reading, owners, known) });
 }
 
-async function findKnown(database: Database, property: string, ids: string[]): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  return new Set((await findProfileIds(database, [property, ids])).map(({ id }) => id));
+type Outcome = MessageInitShape<typeof ProfileResolutionSchema>["outcome"];
+
+function outcomeOf(reading: Reading, owners: ReadonlyMap<string, string>, known: ReadonlyMap<string, Named>): Outcome {
+  if (reading.kind === "error") return { case: "error", value: toErrorMessage(reading.error) };
+  if (reading.kind === "id") return answerId(reading.uuid, known);
+  const owner = owners.get(identifierKey(reading.identifier));
+  if (owner === undefined) return { case: "unmatched", value: reading.identifier };
+  return { case: "profile", value: { profileId: encodeId("prof", owner) } };
+}
+
+function answerId(uuid: string, known: ReadonlyMap<string, Named>): Outcome {
+  const named = known.get(uuid);
+  let survivor = named;
+  while (survivor && survivor.merged_into !== null) survivor = known.get(survivor.merged_into);
+  if (!named || !survivor) {
+    const error = new DaybookError("resource_not_found", "There is no such profile.", { param: "profile_id" });
+    return { case: "error", value: toErrorMessage(error) };
+  }
+  if (survivor.status === "redacted") return { case: "error", value: toErrorMessage(redacted("profile_id")) };
+  const value = { profileId: encodeId("prof", survivor.id) };
+  return { case: "profile", value: named === survivor ? value : { ...value, resolvedFrom: encodeId("prof", uuid) } };
+}
+
+/** @returns the profiles named, by id, and the survivors of those that are merged. */
+async function findKnown(
+  database: Database,
+  property: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Named>> {
+  const known = new Map<string, Named>();
+  for (let wanted = [...new Set(ids)]; wanted.length > 0;) {
+    const rows = await findTargets(database, [property, wanted]);
+    for (const row of rows) known.set(row.id, row);
+    wanted = rows.flatMap(({ merged_into: next }) => (next === null || known.has(next) ? [] : [next]));
+  }
+  return known;
 }
 
 /** @returns the UUID of the profile that has each identifier, by identifierKey. */
 async function findOrCreateOwners(
-  { database, clock }: ServiceContext,
+  context: ProfileContext,
   property: string,
   identifiers: readonly NormalIdentifier[],
 ): Promise<Map<string, string>> {
@@ -96,28 +125,51 @@ async function findOrCreateOwners(
   const wanted = new Map(identifiers.map((identifier) => [identifierKey(identifier), identifier]));
   const missing = (): NormalIdentifier[] =>
     [...wanted].flatMap(([key, identifier]) => (owners.has(key) ? [] : [identifier]));
-  const columns = (list: readonly NormalIdentifier[]): [string[], string[]] => [
-    list.map(({ type }) => type),
-    list.map(({ value }) => value),
-  ];
 
   for (let turn = 1; ; turn++) {
     const unknown = missing();
     if (unknown.length === 0) return owners;
-    for (const row of await findOwners(database, [property, ...columns(unknown)])) {
+    for (const row of await findOwners(context.database, [property, ...columnsOf(unknown)])) {
       owners.set(identifierKey(row), row.profile_id);
     }
     const creatable = missing().filter(({ type }) => makesProfile(type));
     if (creatable.length === 0) return owners;
     if (turn > turnsMax) throw new Error("identifiers kept changing hands");
+    for (const row of await createFor(context, property, creatable)) owners.set(identifierKey(row), row.profile_id);
+  }
+}
+
+/** Makes a profile for each identifier that still nobody has. @returns those that were made. */
+async function createFor(
+  { database, clock, relay }: ProfileContext,
+  property: string,
+  identifiers: readonly NormalIdentifier[],
+): Promise<IdentifierOwnerRow[]> {
+  const now = clock.nowMicros();
+  const profiles = identifiers.map(newUuid);
+  const messages = profiles.map((id, index) => createdMessage(property, id, now, identifiers.slice(index, index + 1)));
+  try {
     const made = await createProfilesFor(database, [
       property,
-      creatable.map(newUuid),
-      creatable.map(newUuid),
-      ...columns(creatable),
+      profiles,
+      identifiers.map(newUuid),
+      ...columnsOf(identifiers),
       "api",
-      formatMicros(clock.nowMicros()),
+      formatMicros(now),
+      identifiers.map(newProfileRef),
+      messages.map(({ id }) => id),
+      messages.map(({ payload }) => payload),
+      subject,
     ]);
-    for (const row of made) owners.set(identifierKey(row), row.profile_id);
+    relay.wake();
+    return made;
+  } catch (error) {
+    // A compact reference stands at another profile: the next turn draws others.
+    if (isUniqueViolation(error)) return [];
+    throw error;
   }
+}
+
+function columnsOf(identifiers: readonly NormalIdentifier[]): [string[], string[]] {
+  return [identifiers.map(({ type }) => type), identifiers.map(({ value }) => value)];
 }

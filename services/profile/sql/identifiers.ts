@@ -23,59 +23,53 @@ export const findOwners = statement<IdentifierOwnerRow>(
 );
 
 /**
- * Makes a profile for each identifier that nobody has at that moment. Those that somebody else was given meanwhile give no row.
- * $1 property_id, $2 profile ids, $3 identifier ids, $4 types, $5 values, $6 source, $7 now.
+ * Makes a profile for each identifier that nobody has at that moment, with what is told of it. Those that somebody else was given meanwhile
+ * give no row.
+ * $1 property_id, $2 profile ids, $3 identifier ids, $4 types, $5 values, $6 source, $7 now, $8 profile_refs, if the property has them,
+ * $9 outbox ids, $10 payloads, $11 subject.
  * In order of the identifiers, so that two of these at once wait for each other and never in a circle.
  */
 export const createProfilesFor = statement<IdentifierOwnerRow>(
   "profile.identifiers.create_profiles",
-  `WITH added AS (
+  `WITH wanted AS (
+     SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $8::text[], $9::uuid[], $10::bytea[])
+       AS w (profile_id, id, type, value, ref, outbox_id, payload)
+   ), added AS (
      INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, source, created_at, updated_at)
-     SELECT $1, wanted.type, wanted.value, wanted.id, wanted.profile_id, $6, $7, $7
-     FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[]) AS wanted (profile_id, id, type, value)
+     SELECT $1, wanted.type, wanted.value, wanted.id, wanted.profile_id, $6, $7, $7 FROM wanted
      ORDER BY wanted.type, wanted.value
      ON CONFLICT (property_id, type, value) DO NOTHING
      RETURNING type, value, profile_id
    ), created AS (
-     INSERT INTO profile.profiles (property_id, id, created_at, updated_at)
-     SELECT $1, profile_id, $7, $7 FROM added
+     INSERT INTO profile.profiles (property_id, id, profile_ref, created_at, updated_at)
+     SELECT $1, wanted.profile_id, CASE WHEN EXISTS (
+       SELECT FROM profile.ref_properties WHERE property_id = $1 AND enabled
+     ) THEN wanted.ref END, $7, $7
+     FROM wanted JOIN added USING (profile_id)
+   ), told AS (
+     INSERT INTO profile.outbox (property_id, id, subject, payload)
+     SELECT $1, wanted.outbox_id, $11, wanted.payload FROM wanted JOIN added USING (profile_id)
    )
    SELECT type, value, profile_id FROM added`,
 );
 
-/**
- * Adds identifiers to a profile. Those that somebody has give no row.
- * $1 property_id, $2 profile_id, $3 ids, $4 types, $5 values, $6 whether primary, $7 source, $8 now.
- */
-export const addIdentifiers = statement<IdentifierOwnerRow>(
-  "profile.identifiers.add",
-  `INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, is_primary, source, created_at, updated_at)
-   SELECT $1, wanted.type, wanted.value, wanted.id, $2, wanted.is_primary, $7, $8, $8
-   FROM unnest($3::uuid[], $4::text[], $5::text[], $6::boolean[]) AS wanted (id, type, value, is_primary)
-   ORDER BY wanted.type, wanted.value
-   ON CONFLICT (property_id, type, value) DO NOTHING
-   RETURNING type, value, profile_id`,
+/** Sets or takes the primary mark. $1 property_id, $2 profile_id, $3 ids, $4 is_primary, $5 now */
+export const markIdentifiers = statement(
+  "profile.identifiers.mark",
+  `UPDATE profile.identifiers SET is_primary = $4, updated_at = $5
+   WHERE property_id = $1 AND profile_id = $2 AND id = ANY($3::uuid[])`,
 );
 
-/**
- * Takes the primary mark from the others of each type, as a new one is to have it.
- * $1 property_id, $2 profile_id, $3 types, $4 values of the new ones, $5 now.
- */
-export const demoteOthers = statement(
-  "profile.identifiers.demote_others",
-  `UPDATE profile.identifiers i SET is_primary = false, updated_at = $5
-   FROM unnest($3::text[], $4::text[]) AS promoted (type, value)
-   WHERE i.property_id = $1 AND i.profile_id = $2 AND i.type = promoted.type AND i.value <> promoted.value AND i.is_primary`,
+/** Gives all identifiers of a profile to another. $1 property_id, $2 from, $3 to, $4 types that have a primary one there, $5 now */
+export const moveIdentifiers = statement(
+  "profile.identifiers.move",
+  `UPDATE profile.identifiers SET profile_id = $3, is_primary = is_primary AND type <> ALL($4::text[]), updated_at = $5
+   WHERE property_id = $1 AND profile_id = $2`,
 );
 
-/**
- * Marks identifiers of a profile as primary.
- * $1 property_id, $2 profile_id, $3 types, $4 values, $5 now. Those that were marked before give no row.
- */
-export const promote = statement<{ id: string }>(
-  "profile.identifiers.promote",
-  `UPDATE profile.identifiers i SET is_primary = true, updated_at = $5
-   FROM unnest($3::text[], $4::text[]) AS promoted (type, value)
-   WHERE i.property_id = $1 AND i.profile_id = $2 AND i.type = promoted.type AND i.value = promoted.value AND NOT i.is_primary
-   RETURNING i.id`,
+/** $1 property_id, $2 profile_id, $3 ids; null for all */
+export const deleteIdentifiers = statement(
+  "profile.identifiers.delete",
+  `DELETE FROM profile.identifiers
+   WHERE property_id = $1 AND profile_id = $2 AND ($3::uuid[] IS NULL OR id = ANY($3))`,
 );

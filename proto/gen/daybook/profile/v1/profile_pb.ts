@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Error } from "../../common/v1/error_pb.ts";
 import { file_daybook_common_v1_error } from "../../common/v1/error_pb.ts";
+import type { TimeRange } from "../../common/v1/range_pb.ts";
+import { file_daybook_common_v1_range } from "../../common/v1/range_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -14,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/profile/v1/profile.proto.
  */
 export const file_daybook_profile_v1_profile: GenFile = /*@__PURE__*/
-  fileDesc("CiBkYXlib29rL3Byb2ZpbGUvdjEvcHJvZmlsZS5wcm90bxISZGF5Ym9vay5wcm9maWxlLnYxIv4BCgpJZGVudGlmaWVyEgoKAmlkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSDAoEdHlwZRgDIAEoCRINCgV2YWx1ZRgEIAEoCRISCgppc19wcmltYXJ5GAUgASgIEi8KC3ZlcmlmaWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYByABKAkSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipgEKCExvY2F0aW9uEhEKBGNpdHkYASABKAlIAIgBARITCgZyZWdpb24YAiABKAlIAYgBARIUCgdjb3VudHJ5GAMgASgJSAKIAQESFQoIdGltZXpvbmUYBCABKAlIA4gBARIQCgN6aXAYBSABKAlIBIgBAUIHCgVfY2l0eUIJCgdfcmVnaW9uQgoKCF9jb3VudHJ5QgsKCV90aW1lem9uZUIGCgRfemlwIu8CCgdQcm9maWxlEgoKAmlkGAEgASgJEjEKBnN0YXR1cxgCIAEoDjIhLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlU3RhdHVzEjMKC2lkZW50aWZpZXJzGAMgAygLMh4uZGF5Ym9vay5wcm9maWxlLnYxLklkZW50aWZpZXISFwoPYXR0cmlidXRlc19qc29uGAQgASgJEgwKBHRhZ3MYBSADKAkSLgoIbG9jYXRpb24YBiABKAsyHC5kYXlib29rLnByb2ZpbGUudjEuTG9jYXRpb24SGAoLbWVyZ2VkX2ludG8YByABKAlIAIgBARIPCgd2ZXJzaW9uGAggASgDEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9tZXJnZWRfaW50byJCCg9JZGVudGlmaWVySW5wdXQSDAoEdHlwZRgBIAEoCRINCgV2YWx1ZRgCIAEoCRISCgppc19wcmltYXJ5GAMgASgIInAKEFByb2ZpbGVSZWZlcmVuY2USFAoKcHJvZmlsZV9pZBgBIAEoCUgAEjkKCmlkZW50aWZpZXIYAiABKAsyIy5kYXlib29rLnByb2ZpbGUudjEuSWRlbnRpZmllcklucHV0SABCCwoJcmVmZXJlbmNlImcKFlJlc29sdmVQcm9maWxlc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSOAoKcmVmZXJlbmNlcxgCIAMoCzIkLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVmZXJlbmNlIlUKF1Jlc29sdmVQcm9maWxlc1Jlc3BvbnNlEjoKC3Jlc29sdXRpb25zGAEgAygLMiUuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGVSZXNvbHV0aW9uIr8BChFQcm9maWxlUmVzb2x1dGlvbhI2Cgdwcm9maWxlGAEgASgLMiMuZGF5Ym9vay5wcm9maWxlLnYxLlJlc29sdmVkUHJvZmlsZUgAEjwKCXVubWF0Y2hlZBgCIAEoCzInLmRheWJvb2sucHJvZmlsZS52MS5Vbm1hdGNoZWRJZGVudGlmaWVySAASKQoFZXJyb3IYAyABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiUwoPUmVzb2x2ZWRQcm9maWxlEhIKCnByb2ZpbGVfaWQYASABKAkSGgoNcmVzb2x2ZWRfZnJvbRgCIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIjIKE1VubWF0Y2hlZElkZW50aWZpZXISDAoEdHlwZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSLuAQoUVXBzZXJ0UHJvZmlsZVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSOAoLaWRlbnRpZmllcnMYAiADKAsyIy5kYXlib29rLnByb2ZpbGUudjEuSWRlbnRpZmllcklucHV0EhwKD2F0dHJpYnV0ZXNfanNvbhgDIAEoCUgAiAEBEjgKCGxvY2F0aW9uGAQgASgLMiEuZGF5Ym9vay5wcm9maWxlLnYxLkxvY2F0aW9uUGF0Y2hIAYgBARIOCgZzb3VyY2UYBSABKAlCEgoQX2F0dHJpYnV0ZXNfanNvbkILCglfbG9jYXRpb24iSQoNTG9jYXRpb25QYXRjaBIpCgNzZXQYASABKAsyHC5kYXlib29rLnByb2ZpbGUudjEuTG9jYXRpb24SDQoFY2xlYXIYAiADKAkiVgoVVXBzZXJ0UHJvZmlsZVJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZRIPCgdjcmVhdGVkGAIgASgIIj4KEkdldFByb2ZpbGVzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRITCgtwcm9maWxlX2lkcxgCIAMoCSJEChNHZXRQcm9maWxlc1Jlc3BvbnNlEi0KCHByb2ZpbGVzGAEgAygLMhsuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGUqggEKDVByb2ZpbGVTdGF0dXMSHgoaUFJPRklMRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIZChVQUk9GSUxFX1NUQVRVU19BQ1RJVkUQARIZChVQUk9GSUxFX1NUQVRVU19NRVJHRUQQAhIbChdQUk9GSUxFX1NUQVRVU19SRURBQ1RFRBADMsICCg5Qcm9maWxlU2VydmljZRJqCg9SZXNvbHZlUHJvZmlsZXMSKi5kYXlib29rLnByb2ZpbGUudjEuUmVzb2x2ZVByb2ZpbGVzUmVxdWVzdBorLmRheWJvb2sucHJvZmlsZS52MS5SZXNvbHZlUHJvZmlsZXNSZXNwb25zZRJkCg1VcHNlcnRQcm9maWxlEiguZGF5Ym9vay5wcm9maWxlLnYxLlVwc2VydFByb2ZpbGVSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLlVwc2VydFByb2ZpbGVSZXNwb25zZRJeCgtHZXRQcm9maWxlcxImLmRheWJvb2sucHJvZmlsZS52MS5HZXRQcm9maWxlc1JlcXVlc3QaJy5kYXlib29rLnByb2ZpbGUudjEuR2V0UHJvZmlsZXNSZXNwb25zZWIGcHJvdG8z", [file_daybook_common_v1_error, file_google_protobuf_timestamp]);
+  fileDesc("CiBkYXlib29rL3Byb2ZpbGUvdjEvcHJvZmlsZS5wcm90bxISZGF5Ym9vay5wcm9maWxlLnYxIv4BCgpJZGVudGlmaWVyEgoKAmlkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSDAoEdHlwZRgDIAEoCRINCgV2YWx1ZRgEIAEoCRISCgppc19wcmltYXJ5GAUgASgIEi8KC3ZlcmlmaWVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYByABKAkSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAipgEKCExvY2F0aW9uEhEKBGNpdHkYASABKAlIAIgBARITCgZyZWdpb24YAiABKAlIAYgBARIUCgdjb3VudHJ5GAMgASgJSAKIAQESFQoIdGltZXpvbmUYBCABKAlIA4gBARIQCgN6aXAYBSABKAlIBIgBAUIHCgVfY2l0eUIJCgdfcmVnaW9uQgoKCF9jb3VudHJ5QgsKCV90aW1lem9uZUIGCgRfemlwIpkDCgdQcm9maWxlEgoKAmlkGAEgASgJEjEKBnN0YXR1cxgCIAEoDjIhLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlU3RhdHVzEjMKC2lkZW50aWZpZXJzGAMgAygLMh4uZGF5Ym9vay5wcm9maWxlLnYxLklkZW50aWZpZXISFwoPYXR0cmlidXRlc19qc29uGAQgASgJEgwKBHRhZ3MYBSADKAkSLgoIbG9jYXRpb24YBiABKAsyHC5kYXlib29rLnByb2ZpbGUudjEuTG9jYXRpb24SGAoLbWVyZ2VkX2ludG8YByABKAlIAIgBARIPCgd2ZXJzaW9uGAggASgDEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC3Byb2ZpbGVfcmVmGAsgASgJSAGIAQFCDgoMX21lcmdlZF9pbnRvQg4KDF9wcm9maWxlX3JlZiJCCg9JZGVudGlmaWVySW5wdXQSDAoEdHlwZRgBIAEoCRINCgV2YWx1ZRgCIAEoCRISCgppc19wcmltYXJ5GAMgASgIInAKEFByb2ZpbGVSZWZlcmVuY2USFAoKcHJvZmlsZV9pZBgBIAEoCUgAEjkKCmlkZW50aWZpZXIYAiABKAsyIy5kYXlib29rLnByb2ZpbGUudjEuSWRlbnRpZmllcklucHV0SABCCwoJcmVmZXJlbmNlImcKFlJlc29sdmVQcm9maWxlc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSOAoKcmVmZXJlbmNlcxgCIAMoCzIkLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVmZXJlbmNlIlUKF1Jlc29sdmVQcm9maWxlc1Jlc3BvbnNlEjoKC3Jlc29sdXRpb25zGAEgAygLMiUuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGVSZXNvbHV0aW9uIr8BChFQcm9maWxlUmVzb2x1dGlvbhI2Cgdwcm9maWxlGAEgASgLMiMuZGF5Ym9vay5wcm9maWxlLnYxLlJlc29sdmVkUHJvZmlsZUgAEjwKCXVubWF0Y2hlZBgCIAEoCzInLmRheWJvb2sucHJvZmlsZS52MS5Vbm1hdGNoZWRJZGVudGlmaWVySAASKQoFZXJyb3IYAyABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiUwoPUmVzb2x2ZWRQcm9maWxlEhIKCnByb2ZpbGVfaWQYASABKAkSGgoNcmVzb2x2ZWRfZnJvbRgCIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIjIKE1VubWF0Y2hlZElkZW50aWZpZXISDAoEdHlwZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJ9ChJBdHRyaWJ1dGVPcGVyYXRpb24SMQoCb3AYASABKA4yJS5kYXlib29rLnByb2ZpbGUudjEuQXR0cmlidXRlT3BlcmF0b3ISDAoEcGF0aBgCIAMoCRIXCgp2YWx1ZV9qc29uGAMgASgJSACIAQFCDQoLX3ZhbHVlX2pzb24iNQoMUHJlY29uZGl0aW9uEhMKC2FueV92ZXJzaW9uGAEgASgIEhAKCHZlcnNpb25zGAIgAygDIu4BChRDcmVhdGVQcm9maWxlUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRI4CgtpZGVudGlmaWVycxgCIAMoCzIjLmRheWJvb2sucHJvZmlsZS52MS5JZGVudGlmaWVySW5wdXQSHAoPYXR0cmlidXRlc19qc29uGAMgASgJSACIAQESOAoIbG9jYXRpb24YBCABKAsyIS5kYXlib29rLnByb2ZpbGUudjEuTG9jYXRpb25QYXRjaEgBiAEBEg4KBnNvdXJjZRgFIAEoCUISChBfYXR0cmlidXRlc19qc29uQgsKCV9sb2NhdGlvbiJFChVDcmVhdGVQcm9maWxlUmVzcG9uc2USLAoHcHJvZmlsZRgBIAEoCzIbLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlIp4DChRVcHNlcnRQcm9maWxlUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRI4CgtpZGVudGlmaWVycxgCIAMoCzIjLmRheWJvb2sucHJvZmlsZS52MS5JZGVudGlmaWVySW5wdXQSHAoPYXR0cmlidXRlc19qc29uGAMgASgJSACIAQESOAoIbG9jYXRpb24YBCABKAsyIS5kYXlib29rLnByb2ZpbGUudjEuTG9jYXRpb25QYXRjaEgBiAEBEg4KBnNvdXJjZRgFIAEoCRJEChRhdHRyaWJ1dGVfb3BlcmF0aW9ucxgGIAMoCzImLmRheWJvb2sucHJvZmlsZS52MS5BdHRyaWJ1dGVPcGVyYXRpb24SNgoMcHJlY29uZGl0aW9uGAcgASgLMiAuZGF5Ym9vay5wcm9maWxlLnYxLlByZWNvbmRpdGlvbhIcCg9pZGVtcG90ZW5jeV9rZXkYCCABKAlIAogBAUISChBfYXR0cmlidXRlc19qc29uQgsKCV9sb2NhdGlvbkISChBfaWRlbXBvdGVuY3lfa2V5IkkKDUxvY2F0aW9uUGF0Y2gSKQoDc2V0GAEgASgLMhwuZGF5Ym9vay5wcm9maWxlLnYxLkxvY2F0aW9uEg0KBWNsZWFyGAIgAygJImgKFVVwc2VydFByb2ZpbGVSZXNwb25zZRIsCgdwcm9maWxlGAEgASgLMhsuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGUSDwoHY3JlYXRlZBgCIAEoCBIQCghyZXBsYXllZBgDIAEoCCJlChVVcHNlcnRQcm9maWxlc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSNwoFaXRlbXMYAiADKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZVJlcXVlc3QiUwoWVXBzZXJ0UHJvZmlsZXNSZXNwb25zZRI5CgdyZXN1bHRzGAEgAygLMiguZGF5Ym9vay5wcm9maWxlLnYxLlVwc2VydFByb2ZpbGVzUmVzdWx0IoUBChRVcHNlcnRQcm9maWxlc1Jlc3VsdBI3Cgh1cHNlcnRlZBgBIAEoCzIjLmRheWJvb2sucHJvZmlsZS52MS5VcHNlcnRlZFByb2ZpbGVIABIpCgVlcnJvchgCIAEoCzIYLmRheWJvb2suY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSJICg9VcHNlcnRlZFByb2ZpbGUSEgoKcHJvZmlsZV9pZBgBIAEoCRIPCgdjcmVhdGVkGAIgASgIEhAKCHJlcGxheWVkGAMgASgIIrYCChRVcGRhdGVQcm9maWxlUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgpwcm9maWxlX2lkGAIgASgJEhwKD2F0dHJpYnV0ZXNfanNvbhgDIAEoCUgAiAEBEkQKFGF0dHJpYnV0ZV9vcGVyYXRpb25zGAQgAygLMiYuZGF5Ym9vay5wcm9maWxlLnYxLkF0dHJpYnV0ZU9wZXJhdGlvbhI4Cghsb2NhdGlvbhgFIAEoCzIhLmRheWJvb2sucHJvZmlsZS52MS5Mb2NhdGlvblBhdGNoSAGIAQESNgoMcHJlY29uZGl0aW9uGAYgASgLMiAuZGF5Ym9vay5wcm9maWxlLnYxLlByZWNvbmRpdGlvbkISChBfYXR0cmlidXRlc19qc29uQgsKCV9sb2NhdGlvbiJzChVVcGRhdGVQcm9maWxlUmVzcG9uc2USLAoHcHJvZmlsZRgBIAEoCzIbLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlEhoKDXJlc29sdmVkX2Zyb20YAiABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSJWChJHZXRQcm9maWxlc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEwoLcHJvZmlsZV9pZHMYAiADKAkSFgoOcmVzb2x2ZV9tZXJnZWQYAyABKAgiRAoTR2V0UHJvZmlsZXNSZXNwb25zZRItCghwcm9maWxlcxgBIAMoCzIbLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlIk8KD1Byb2ZpbGVQb3NpdGlvbhIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpwcm9maWxlX2lkGAIgASgJIpoDChNMaXN0UHJvZmlsZXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEjgKC2lkZW50aWZpZXJzGAIgAygLMiMuZGF5Ym9vay5wcm9maWxlLnYxLklkZW50aWZpZXJJbnB1dBIxCgZzdGF0dXMYAyABKA4yIS5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVN0YXR1cxIQCgN0YWcYBCABKAlIAIgBARIwCgpjcmVhdGVkX2F0GAUgASgLMhwuZGF5Ym9vay5jb21tb24udjEuVGltZVJhbmdlEjAKCnVwZGF0ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USLQoEc29ydBgHIAEoDjIfLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlU29ydBIRCglhc2NlbmRpbmcYCCABKAgSDQoFbGltaXQYCSABKAUSMgoFYWZ0ZXIYCiABKAsyIy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVBvc2l0aW9uQgYKBF90YWciVwoUTGlzdFByb2ZpbGVzUmVzcG9uc2USLQoIcHJvZmlsZXMYASADKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZRIQCghoYXNfbW9yZRgCIAEoCCLAAQoUQWRkSWRlbnRpZmllclJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRI3CgppZGVudGlmaWVyGAMgASgLMiMuZGF5Ym9vay5wcm9maWxlLnYxLklkZW50aWZpZXJJbnB1dBIOCgZzb3VyY2UYBCABKAkSNgoMcHJlY29uZGl0aW9uGAUgASgLMiAuZGF5Ym9vay5wcm9maWxlLnYxLlByZWNvbmRpdGlvbiKbAQoVQWRkSWRlbnRpZmllclJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZRIVCg1pZGVudGlmaWVyX2lkGAIgASgJEg8KB2NyZWF0ZWQYAyABKAgSGgoNcmVzb2x2ZWRfZnJvbRgEIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIpIBChhQcm9tb3RlSWRlbnRpZmllclJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRIVCg1pZGVudGlmaWVyX2lkGAMgASgJEjYKDHByZWNvbmRpdGlvbhgEIAEoCzIgLmRheWJvb2sucHJvZmlsZS52MS5QcmVjb25kaXRpb24idwoZUHJvbW90ZUlkZW50aWZpZXJSZXNwb25zZRIsCgdwcm9maWxlGAEgASgLMhsuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGUSGgoNcmVzb2x2ZWRfZnJvbRgCIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIpEBChdSZW1vdmVJZGVudGlmaWVyUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgpwcm9maWxlX2lkGAIgASgJEhUKDWlkZW50aWZpZXJfaWQYAyABKAkSNgoMcHJlY29uZGl0aW9uGAQgASgLMiAuZGF5Ym9vay5wcm9maWxlLnYxLlByZWNvbmRpdGlvbiJ2ChhSZW1vdmVJZGVudGlmaWVyUmVzcG9uc2USLAoHcHJvZmlsZRgBIAEoCzIbLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlEhoKDXJlc29sdmVkX2Zyb20YAiABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSKSAQoUTWVyZ2VQcm9maWxlc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRIZChFzb3VyY2VfcHJvZmlsZV9pZBgDIAEoCRI2CgxwcmVjb25kaXRpb24YBCABKAsyIC5kYXlib29rLnByb2ZpbGUudjEuUHJlY29uZGl0aW9uIkUKFU1lcmdlUHJvZmlsZXNSZXNwb25zZRIsCgdwcm9maWxlGAEgASgLMhsuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGUiWQoYR2V0TWVyZ2VkUHJvZmlsZXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnNvdXJjZV9pZHMYAiADKAkSFAoMc3Vydml2b3JfaWRzGAMgAygJIk4KGUdldE1lcmdlZFByb2ZpbGVzUmVzcG9uc2USMQoGbWVyZ2VkGAEgAygLMiEuZGF5Ym9vay5wcm9maWxlLnYxLk1lcmdlZFByb2ZpbGUiOAoNTWVyZ2VkUHJvZmlsZRISCgpwcm9maWxlX2lkGAEgASgJEhMKC3N1cnZpdm9yX2lkGAIgASgJIj8KFFJlZGFjdFByb2ZpbGVSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkicwoVUmVkYWN0UHJvZmlsZVJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZRIaCg1yZXNvbHZlZF9mcm9tGAIgASgJSACIAQFCEAoOX3Jlc29sdmVkX2Zyb20iagoRVXBkYXRlVGFnc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRILCgNhZGQYAyADKAkSDgoGcmVtb3ZlGAQgAygJEg8KB3JlcGxhY2UYBSABKAgicAoSVXBkYXRlVGFnc1Jlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZRIaCg1yZXNvbHZlZF9mcm9tGAIgASgJSACIAQFCEAoOX3Jlc29sdmVkX2Zyb20iPQoVU2V0UHJvZmlsZVJlZnNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg8KB2VuYWJsZWQYAiABKAgiPAoWU2V0UHJvZmlsZVJlZnNSZXNwb25zZRIQCghhc3NpZ25lZBgBIAEoBRIQCghjb21wbGV0ZRgCIAEoCCKeAQoPUHJvZmlsZXNDaGFuZ2VkEhIKCm1lc3NhZ2VfaWQYASABKAkSEwoLcHJvcGVydHlfaWQYAiABKAkSLgoKY2hhbmdlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMgoHY2hhbmdlcxgEIAMoCzIhLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlQ2hhbmdlIqICCg1Qcm9maWxlQ2hhbmdlEhEKCWNoYW5nZV9pZBgBIAEoCRISCgpwcm9maWxlX2lkGAIgASgJEjUKB2NyZWF0ZWQYAyABKAsyIi5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZUNyZWF0ZWRIABI7CgppZGVudGlmaWVkGAQgASgLMiUuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGVJZGVudGlmaWVkSAASMwoGbWVyZ2VkGAUgASgLMiEuZGF5Ym9vay5wcm9maWxlLnYxLlByb2ZpbGVNZXJnZWRIABI3CghyZWRhY3RlZBgGIAEoCzIjLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVkYWN0ZWRIAEIICgZjaGFuZ2UiEAoOUHJvZmlsZUNyZWF0ZWQiUQoRUHJvZmlsZUlkZW50aWZpZWQSPAoLaWRlbnRpZmllcnMYASADKAsyJy5kYXlib29rLnByb2ZpbGUudjEuVW5tYXRjaGVkSWRlbnRpZmllciIqCg1Qcm9maWxlTWVyZ2VkEhkKEXNvdXJjZV9wcm9maWxlX2lkGAEgASgJIn0KD1Byb2ZpbGVSZWRhY3RlZBIaChJtZXJnZWRfcHJvZmlsZV9pZHMYASADKAkSPAoLaWRlbnRpZmllcnMYAiADKAsyJy5kYXlib29rLnByb2ZpbGUudjEuVW5tYXRjaGVkSWRlbnRpZmllchIQCghyZXBlYXRlZBgDIAEoCCqCAQoNUHJvZmlsZVN0YXR1cxIeChpQUk9GSUxFX1NUQVRVU19VTlNQRUNJRklFRBAAEhkKFVBST0ZJTEVfU1RBVFVTX0FDVElWRRABEhkKFVBST0ZJTEVfU1RBVFVTX01FUkdFRBACEhsKF1BST0ZJTEVfU1RBVFVTX1JFREFDVEVEEAMqtwEKEUF0dHJpYnV0ZU9wZXJhdG9yEiIKHkFUVFJJQlVURV9PUEVSQVRPUl9VTlNQRUNJRklFRBAAEhoKFkFUVFJJQlVURV9PUEVSQVRPUl9TRVQQARIdChlBVFRSSUJVVEVfT1BFUkFUT1JfREVMRVRFEAISJAogQVRUUklCVVRFX09QRVJBVE9SX0FQUEVORF9VTklRVUUQAxIdChlBVFRSSUJVVEVfT1BFUkFUT1JfUkVNT1ZFEAQqZQoLUHJvZmlsZVNvcnQSHAoYUFJPRklMRV9TT1JUX1VOU1BFQ0lGSUVEEAASGwoXUFJPRklMRV9TT1JUX0NSRUFURURfQVQQARIbChdQUk9GSUxFX1NPUlRfVVBEQVRFRF9BVBACMqUMCg5Qcm9maWxlU2VydmljZRJqCg9SZXNvbHZlUHJvZmlsZXMSKi5kYXlib29rLnByb2ZpbGUudjEuUmVzb2x2ZVByb2ZpbGVzUmVxdWVzdBorLmRheWJvb2sucHJvZmlsZS52MS5SZXNvbHZlUHJvZmlsZXNSZXNwb25zZRJkCg1DcmVhdGVQcm9maWxlEiguZGF5Ym9vay5wcm9maWxlLnYxLkNyZWF0ZVByb2ZpbGVSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLkNyZWF0ZVByb2ZpbGVSZXNwb25zZRJkCg1VcHNlcnRQcm9maWxlEiguZGF5Ym9vay5wcm9maWxlLnYxLlVwc2VydFByb2ZpbGVSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLlVwc2VydFByb2ZpbGVSZXNwb25zZRJnCg5VcHNlcnRQcm9maWxlcxIpLmRheWJvb2sucHJvZmlsZS52MS5VcHNlcnRQcm9maWxlc1JlcXVlc3QaKi5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZXNSZXNwb25zZRJkCg1VcGRhdGVQcm9maWxlEiguZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXNwb25zZRJeCgtHZXRQcm9maWxlcxImLmRheWJvb2sucHJvZmlsZS52MS5HZXRQcm9maWxlc1JlcXVlc3QaJy5kYXlib29rLnByb2ZpbGUudjEuR2V0UHJvZmlsZXNSZXNwb25zZRJhCgxMaXN0UHJvZmlsZXMSJy5kYXlib29rLnByb2ZpbGUudjEuTGlzdFByb2ZpbGVzUmVxdWVzdBooLmRheWJvb2sucHJvZmlsZS52MS5MaXN0UHJvZmlsZXNSZXNwb25zZRJkCg1BZGRJZGVudGlmaWVyEiguZGF5Ym9vay5wcm9maWxlLnYxLkFkZElkZW50aWZpZXJSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLkFkZElkZW50aWZpZXJSZXNwb25zZRJwChFQcm9tb3RlSWRlbnRpZmllchIsLmRheWJvb2sucHJvZmlsZS52MS5Qcm9tb3RlSWRlbnRpZmllclJlcXVlc3QaLS5kYXlib29rLnByb2ZpbGUudjEuUHJvbW90ZUlkZW50aWZpZXJSZXNwb25zZRJtChBSZW1vdmVJZGVudGlmaWVyEisuZGF5Ym9vay5wcm9maWxlLnYxLlJlbW92ZUlkZW50aWZpZXJSZXF1ZXN0GiwuZGF5Ym9vay5wcm9maWxlLnYxLlJlbW92ZUlkZW50aWZpZXJSZXNwb25zZRJkCg1NZXJnZVByb2ZpbGVzEiguZGF5Ym9vay5wcm9maWxlLnYxLk1lcmdlUHJvZmlsZXNSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLk1lcmdlUHJvZmlsZXNSZXNwb25zZRJwChFHZXRNZXJnZWRQcm9maWxlcxIsLmRheWJvb2sucHJvZmlsZS52MS5HZXRNZXJnZWRQcm9maWxlc1JlcXVlc3QaLS5kYXlib29rLnByb2ZpbGUudjEuR2V0TWVyZ2VkUHJvZmlsZXNSZXNwb25zZRJkCg1SZWRhY3RQcm9maWxlEiguZGF5Ym9vay5wcm9maWxlLnYxLlJlZGFjdFByb2ZpbGVSZXF1ZXN0GikuZGF5Ym9vay5wcm9maWxlLnYxLlJlZGFjdFByb2ZpbGVSZXNwb25zZRJbCgpVcGRhdGVUYWdzEiUuZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVRhZ3NSZXF1ZXN0GiYuZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVRhZ3NSZXNwb25zZRJnCg5TZXRQcm9maWxlUmVmcxIpLmRheWJvb2sucHJvZmlsZS52MS5TZXRQcm9maWxlUmVmc1JlcXVlc3QaKi5kYXlib29rLnByb2ZpbGUudjEuU2V0UHJvZmlsZVJlZnNSZXNwb25zZWIGcHJvdG8z", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_google_protobuf_timestamp]);
 
 /**
  * Identifier is one thing that a profile is known by. Within a property it belongs to one profile.
@@ -217,6 +219,13 @@ export type Profile = Message<"daybook.profile.v1.Profile"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 10;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Compact reference: `p_` and 5 letters or digits, unique in its property. Only where the property has them.
+   *
+   * @generated from field: optional string profile_ref = 11;
+   */
+  profileRef?: string | undefined;
 };
 
 /**
@@ -449,6 +458,139 @@ export const UnmatchedIdentifierSchema: GenMessage<UnmatchedIdentifier> = /*@__P
   messageDesc(file_daybook_profile_v1_profile, 9);
 
 /**
+ * AttributeOperation is one step of a change of attributes.
+ *
+ * @generated from message daybook.profile.v1.AttributeOperation
+ */
+export type AttributeOperation = Message<"daybook.profile.v1.AttributeOperation"> & {
+  /**
+   * What to do.
+   *
+   * @generated from field: daybook.profile.v1.AttributeOperator op = 1;
+   */
+  op: AttributeOperator;
+
+  /**
+   * From the top-level key down, one key each; at most 32.
+   *
+   * @generated from field: repeated string path = 2;
+   */
+  path: string[];
+
+  /**
+   * The text of a JSON value; absent for a deletion only.
+   *
+   * @generated from field: optional string value_json = 3;
+   */
+  valueJson?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.AttributeOperation.
+ * Use `create(AttributeOperationSchema)` to create a new message.
+ */
+export const AttributeOperationSchema: GenMessage<AttributeOperation> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 10);
+
+/**
+ * Precondition lets a write happen only to the profile as the caller knows it; else it fails with `precondition_failed`.
+ *
+ * @generated from message daybook.profile.v1.Precondition
+ */
+export type Precondition = Message<"daybook.profile.v1.Precondition"> & {
+  /**
+   * The profile exists, in whatever version.
+   *
+   * @generated from field: bool any_version = 1;
+   */
+  anyVersion: boolean;
+
+  /**
+   * Or its version is one of these.
+   *
+   * @generated from field: repeated int64 versions = 2;
+   */
+  versions: bigint[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.Precondition.
+ * Use `create(PreconditionSchema)` to create a new message.
+ */
+export const PreconditionSchema: GenMessage<Precondition> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 11);
+
+/**
+ * CreateProfileRequest is a profile to be made.
+ *
+ * @generated from message daybook.profile.v1.CreateProfileRequest
+ */
+export type CreateProfileRequest = Message<"daybook.profile.v1.CreateProfileRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 100, none of which anybody has.
+   *
+   * @generated from field: repeated daybook.profile.v1.IdentifierInput identifiers = 2;
+   */
+  identifiers: IdentifierInput[];
+
+  /**
+   * The text of a JSON object.
+   *
+   * @generated from field: optional string attributes_json = 3;
+   */
+  attributesJson?: string | undefined;
+
+  /**
+   * What is known; absent means nothing.
+   *
+   * @generated from field: optional daybook.profile.v1.LocationPatch location = 4;
+   */
+  location?: LocationPatch | undefined;
+
+  /**
+   * Where its identifiers come from, such as `api`.
+   *
+   * @generated from field: string source = 5;
+   */
+  source: string;
+};
+
+/**
+ * Describes the message daybook.profile.v1.CreateProfileRequest.
+ * Use `create(CreateProfileRequestSchema)` to create a new message.
+ */
+export const CreateProfileRequestSchema: GenMessage<CreateProfileRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 12);
+
+/**
+ * CreateProfileResponse is the profile made.
+ *
+ * @generated from message daybook.profile.v1.CreateProfileResponse
+ */
+export type CreateProfileResponse = Message<"daybook.profile.v1.CreateProfileResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.CreateProfileResponse.
+ * Use `create(CreateProfileResponseSchema)` to create a new message.
+ */
+export const CreateProfileResponseSchema: GenMessage<CreateProfileResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 13);
+
+/**
  * UpsertProfileRequest is what to write.
  *
  * @generated from message daybook.profile.v1.UpsertProfileRequest
@@ -488,6 +630,28 @@ export type UpsertProfileRequest = Message<"daybook.profile.v1.UpsertProfileRequ
    * @generated from field: string source = 5;
    */
   source: string;
+
+  /**
+   * At most 100, applied in order; not together with attributes_json.
+   *
+   * @generated from field: repeated daybook.profile.v1.AttributeOperation attribute_operations = 6;
+   */
+  attributeOperations: AttributeOperation[];
+
+  /**
+   * Without one the last write wins.
+   *
+   * @generated from field: daybook.profile.v1.Precondition precondition = 7;
+   */
+  precondition?: Precondition | undefined;
+
+  /**
+   * 1 to 255 printable ASCII characters without space. For 24 hours the same upsert with the same key is done once;
+   * another one with the same key is refused with `idempotency_key_reused`.
+   *
+   * @generated from field: optional string idempotency_key = 8;
+   */
+  idempotencyKey?: string | undefined;
 };
 
 /**
@@ -495,7 +659,7 @@ export type UpsertProfileRequest = Message<"daybook.profile.v1.UpsertProfileRequ
  * Use `create(UpsertProfileRequestSchema)` to create a new message.
  */
 export const UpsertProfileRequestSchema: GenMessage<UpsertProfileRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_profile_v1_profile, 10);
+  messageDesc(file_daybook_profile_v1_profile, 14);
 
 /**
  * LocationPatch replaces the fields that it names and leaves the others.
@@ -523,7 +687,7 @@ export type LocationPatch = Message<"daybook.profile.v1.LocationPatch"> & {
  * Use `create(LocationPatchSchema)` to create a new message.
  */
 export const LocationPatchSchema: GenMessage<LocationPatch> = /*@__PURE__*/
-  messageDesc(file_daybook_profile_v1_profile, 11);
+  messageDesc(file_daybook_profile_v1_profile, 15);
 
 /**
  * UpsertProfileResponse is the profile after the write.
@@ -544,6 +708,13 @@ export type UpsertProfileResponse = Message<"daybook.profile.v1.UpsertProfileRes
    * @generated from field: bool created = 2;
    */
   created: boolean;
+
+  /**
+   * Nothing was done, as the same upsert had been done with the same idempotency key.
+   *
+   * @generated from field: bool replayed = 3;
+   */
+  replayed: boolean;
 };
 
 /**
@@ -551,7 +722,212 @@ export type UpsertProfileResponse = Message<"daybook.profile.v1.UpsertProfileRes
  * Use `create(UpsertProfileResponseSchema)` to create a new message.
  */
 export const UpsertProfileResponseSchema: GenMessage<UpsertProfileResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_profile_v1_profile, 12);
+  messageDesc(file_daybook_profile_v1_profile, 16);
+
+/**
+ * UpsertProfilesRequest carries many upserts of one property.
+ *
+ * @generated from message daybook.profile.v1.UpsertProfilesRequest
+ */
+export type UpsertProfilesRequest = Message<"daybook.profile.v1.UpsertProfilesRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 100; the property named in each is not looked at.
+   *
+   * @generated from field: repeated daybook.profile.v1.UpsertProfileRequest items = 2;
+   */
+  items: UpsertProfileRequest[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpsertProfilesRequest.
+ * Use `create(UpsertProfilesRequestSchema)` to create a new message.
+ */
+export const UpsertProfilesRequestSchema: GenMessage<UpsertProfilesRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 17);
+
+/**
+ * UpsertProfilesResponse answers every item.
+ *
+ * @generated from message daybook.profile.v1.UpsertProfilesResponse
+ */
+export type UpsertProfilesResponse = Message<"daybook.profile.v1.UpsertProfilesResponse"> & {
+  /**
+   * As many as items were sent, in their order.
+   *
+   * @generated from field: repeated daybook.profile.v1.UpsertProfilesResult results = 1;
+   */
+  results: UpsertProfilesResult[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpsertProfilesResponse.
+ * Use `create(UpsertProfilesResponseSchema)` to create a new message.
+ */
+export const UpsertProfilesResponseSchema: GenMessage<UpsertProfilesResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 18);
+
+/**
+ * UpsertProfilesResult is what became of one item.
+ *
+ * @generated from message daybook.profile.v1.UpsertProfilesResult
+ */
+export type UpsertProfilesResult = Message<"daybook.profile.v1.UpsertProfilesResult"> & {
+  /**
+   * One of the two.
+   *
+   * @generated from oneof daybook.profile.v1.UpsertProfilesResult.outcome
+   */
+  outcome: {
+    /**
+     * It was written, or had been before.
+     *
+     * @generated from field: daybook.profile.v1.UpsertedProfile upserted = 1;
+     */
+    value: UpsertedProfile;
+    case: "upserted";
+  } | {
+    /**
+     * It was refused, with `param` from the item's root.
+     *
+     * @generated from field: daybook.common.v1.Error error = 2;
+     */
+    value: Error;
+    case: "error";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpsertProfilesResult.
+ * Use `create(UpsertProfilesResultSchema)` to create a new message.
+ */
+export const UpsertProfilesResultSchema: GenMessage<UpsertProfilesResult> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 19);
+
+/**
+ * UpsertedProfile is what became of an item that was written.
+ *
+ * @generated from message daybook.profile.v1.UpsertedProfile
+ */
+export type UpsertedProfile = Message<"daybook.profile.v1.UpsertedProfile"> & {
+  /**
+   * The profile.
+   *
+   * @generated from field: string profile_id = 1;
+   */
+  profileId: string;
+
+  /**
+   * Whether it is new.
+   *
+   * @generated from field: bool created = 2;
+   */
+  created: boolean;
+
+  /**
+   * Nothing was done, as the same upsert had been done with the same idempotency key.
+   *
+   * @generated from field: bool replayed = 3;
+   */
+  replayed: boolean;
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpsertedProfile.
+ * Use `create(UpsertedProfileSchema)` to create a new message.
+ */
+export const UpsertedProfileSchema: GenMessage<UpsertedProfile> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 20);
+
+/**
+ * UpdateProfileRequest is what to write to one profile.
+ *
+ * @generated from message daybook.profile.v1.UpdateProfileRequest
+ */
+export type UpdateProfileRequest = Message<"daybook.profile.v1.UpdateProfileRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * The text of a JSON object: each top-level key replaces that key, the others stay. Absent changes nothing.
+   *
+   * @generated from field: optional string attributes_json = 3;
+   */
+  attributesJson?: string | undefined;
+
+  /**
+   * At most 100, applied in order; not together with attributes_json.
+   *
+   * @generated from field: repeated daybook.profile.v1.AttributeOperation attribute_operations = 4;
+   */
+  attributeOperations: AttributeOperation[];
+
+  /**
+   * Fields to write; absent changes nothing.
+   *
+   * @generated from field: optional daybook.profile.v1.LocationPatch location = 5;
+   */
+  location?: LocationPatch | undefined;
+
+  /**
+   * Without one the last write wins.
+   *
+   * @generated from field: daybook.profile.v1.Precondition precondition = 6;
+   */
+  precondition?: Precondition | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpdateProfileRequest.
+ * Use `create(UpdateProfileRequestSchema)` to create a new message.
+ */
+export const UpdateProfileRequestSchema: GenMessage<UpdateProfileRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 21);
+
+/**
+ * UpdateProfileResponse is the profile after the write.
+ *
+ * @generated from message daybook.profile.v1.UpdateProfileResponse
+ */
+export type UpdateProfileResponse = Message<"daybook.profile.v1.UpdateProfileResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+
+  /**
+   * The merged profile that was named, if it was.
+   *
+   * @generated from field: optional string resolved_from = 2;
+   */
+  resolvedFrom?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpdateProfileResponse.
+ * Use `create(UpdateProfileResponseSchema)` to create a new message.
+ */
+export const UpdateProfileResponseSchema: GenMessage<UpdateProfileResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 22);
 
 /**
  * GetProfilesRequest names profiles of one property.
@@ -572,6 +948,13 @@ export type GetProfilesRequest = Message<"daybook.profile.v1.GetProfilesRequest"
    * @generated from field: repeated string profile_ids = 2;
    */
   profileIds: string[];
+
+  /**
+   * Read the survivor in the place of a merged profile.
+   *
+   * @generated from field: bool resolve_merged = 3;
+   */
+  resolveMerged: boolean;
 };
 
 /**
@@ -579,7 +962,7 @@ export type GetProfilesRequest = Message<"daybook.profile.v1.GetProfilesRequest"
  * Use `create(GetProfilesRequestSchema)` to create a new message.
  */
 export const GetProfilesRequestSchema: GenMessage<GetProfilesRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_profile_v1_profile, 13);
+  messageDesc(file_daybook_profile_v1_profile, 23);
 
 /**
  * GetProfilesResponse holds those that exist.
@@ -600,7 +983,915 @@ export type GetProfilesResponse = Message<"daybook.profile.v1.GetProfilesRespons
  * Use `create(GetProfilesResponseSchema)` to create a new message.
  */
 export const GetProfilesResponseSchema: GenMessage<GetProfilesResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_profile_v1_profile, 14);
+  messageDesc(file_daybook_profile_v1_profile, 24);
+
+/**
+ * ProfilePosition is a place in a list: behind this profile.
+ *
+ * @generated from message daybook.profile.v1.ProfilePosition
+ */
+export type ProfilePosition = Message<"daybook.profile.v1.ProfilePosition"> & {
+  /**
+   * Its time, of those that the list is in order of.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * Its id.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfilePosition.
+ * Use `create(ProfilePositionSchema)` to create a new message.
+ */
+export const ProfilePositionSchema: GenMessage<ProfilePosition> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 25);
+
+/**
+ * ListProfilesRequest asks for one page.
+ *
+ * @generated from message daybook.profile.v1.ListProfilesRequest
+ */
+export type ListProfilesRequest = Message<"daybook.profile.v1.ListProfilesRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Only the profile that has all of these; normalised before use. At most 10.
+   *
+   * @generated from field: repeated daybook.profile.v1.IdentifierInput identifiers = 2;
+   */
+  identifiers: IdentifierInput[];
+
+  /**
+   * Only profiles in this state; unspecified means active.
+   *
+   * @generated from field: daybook.profile.v1.ProfileStatus status = 3;
+   */
+  status: ProfileStatus;
+
+  /**
+   * Only profiles with this tag.
+   *
+   * @generated from field: optional string tag = 4;
+   */
+  tag?: string | undefined;
+
+  /**
+   * Only profiles made then.
+   *
+   * @generated from field: daybook.common.v1.TimeRange created_at = 5;
+   */
+  createdAt?: TimeRange | undefined;
+
+  /**
+   * Only profiles that last changed then.
+   *
+   * @generated from field: daybook.common.v1.TimeRange updated_at = 6;
+   */
+  updatedAt?: TimeRange | undefined;
+
+  /**
+   * Unspecified means created_at.
+   *
+   * @generated from field: daybook.profile.v1.ProfileSort sort = 7;
+   */
+  sort: ProfileSort;
+
+  /**
+   * Oldest first; else newest first.
+   *
+   * @generated from field: bool ascending = 8;
+   */
+  ascending: boolean;
+
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 9;
+   */
+  limit: number;
+
+  /**
+   * Only profiles behind this place in the list.
+   *
+   * @generated from field: daybook.profile.v1.ProfilePosition after = 10;
+   */
+  after?: ProfilePosition | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.ListProfilesRequest.
+ * Use `create(ListProfilesRequestSchema)` to create a new message.
+ */
+export const ListProfilesRequestSchema: GenMessage<ListProfilesRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 26);
+
+/**
+ * ListProfilesResponse is one page.
+ *
+ * @generated from message daybook.profile.v1.ListProfilesResponse
+ */
+export type ListProfilesResponse = Message<"daybook.profile.v1.ListProfilesResponse"> & {
+  /**
+   * In the order asked for.
+   *
+   * @generated from field: repeated daybook.profile.v1.Profile profiles = 1;
+   */
+  profiles: Profile[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.profile.v1.ListProfilesResponse.
+ * Use `create(ListProfilesResponseSchema)` to create a new message.
+ */
+export const ListProfilesResponseSchema: GenMessage<ListProfilesResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 27);
+
+/**
+ * AddIdentifierRequest is an identifier that a profile is to have.
+ *
+ * @generated from message daybook.profile.v1.AddIdentifierRequest
+ */
+export type AddIdentifierRequest = Message<"daybook.profile.v1.AddIdentifierRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * The identifier.
+   *
+   * @generated from field: daybook.profile.v1.IdentifierInput identifier = 3;
+   */
+  identifier?: IdentifierInput | undefined;
+
+  /**
+   * Where it comes from, such as `api`.
+   *
+   * @generated from field: string source = 4;
+   */
+  source: string;
+
+  /**
+   * Without one the last write wins.
+   *
+   * @generated from field: daybook.profile.v1.Precondition precondition = 5;
+   */
+  precondition?: Precondition | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.AddIdentifierRequest.
+ * Use `create(AddIdentifierRequestSchema)` to create a new message.
+ */
+export const AddIdentifierRequestSchema: GenMessage<AddIdentifierRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 28);
+
+/**
+ * AddIdentifierResponse is the profile after the write.
+ *
+ * @generated from message daybook.profile.v1.AddIdentifierResponse
+ */
+export type AddIdentifierResponse = Message<"daybook.profile.v1.AddIdentifierResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+
+  /**
+   * The identifier's id.
+   *
+   * @generated from field: string identifier_id = 2;
+   */
+  identifierId: string;
+
+  /**
+   * Whether the profile did not have it before.
+   *
+   * @generated from field: bool created = 3;
+   */
+  created: boolean;
+
+  /**
+   * The merged profile that was named, if it was.
+   *
+   * @generated from field: optional string resolved_from = 4;
+   */
+  resolvedFrom?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.AddIdentifierResponse.
+ * Use `create(AddIdentifierResponseSchema)` to create a new message.
+ */
+export const AddIdentifierResponseSchema: GenMessage<AddIdentifierResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 29);
+
+/**
+ * PromoteIdentifierRequest names an identifier of a profile.
+ *
+ * @generated from message daybook.profile.v1.PromoteIdentifierRequest
+ */
+export type PromoteIdentifierRequest = Message<"daybook.profile.v1.PromoteIdentifierRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * The identifier.
+   *
+   * @generated from field: string identifier_id = 3;
+   */
+  identifierId: string;
+
+  /**
+   * Without one the last write wins.
+   *
+   * @generated from field: daybook.profile.v1.Precondition precondition = 4;
+   */
+  precondition?: Precondition | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.PromoteIdentifierRequest.
+ * Use `create(PromoteIdentifierRequestSchema)` to create a new message.
+ */
+export const PromoteIdentifierRequestSchema: GenMessage<PromoteIdentifierRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 30);
+
+/**
+ * PromoteIdentifierResponse is the profile after the write.
+ *
+ * @generated from message daybook.profile.v1.PromoteIdentifierResponse
+ */
+export type PromoteIdentifierResponse = Message<"daybook.profile.v1.PromoteIdentifierResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+
+  /**
+   * The merged profile that was named, if it was.
+   *
+   * @generated from field: optional string resolved_from = 2;
+   */
+  resolvedFrom?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.PromoteIdentifierResponse.
+ * Use `create(PromoteIdentifierResponseSchema)` to create a new message.
+ */
+export const PromoteIdentifierResponseSchema: GenMessage<PromoteIdentifierResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 31);
+
+/**
+ * RemoveIdentifierRequest names an identifier of a profile.
+ *
+ * @generated from message daybook.profile.v1.RemoveIdentifierRequest
+ */
+export type RemoveIdentifierRequest = Message<"daybook.profile.v1.RemoveIdentifierRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * The identifier.
+   *
+   * @generated from field: string identifier_id = 3;
+   */
+  identifierId: string;
+
+  /**
+   * Without one the last write wins.
+   *
+   * @generated from field: daybook.profile.v1.Precondition precondition = 4;
+   */
+  precondition?: Precondition | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.RemoveIdentifierRequest.
+ * Use `create(RemoveIdentifierRequestSchema)` to create a new message.
+ */
+export const RemoveIdentifierRequestSchema: GenMessage<RemoveIdentifierRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 32);
+
+/**
+ * RemoveIdentifierResponse is the profile after the write.
+ *
+ * @generated from message daybook.profile.v1.RemoveIdentifierResponse
+ */
+export type RemoveIdentifierResponse = Message<"daybook.profile.v1.RemoveIdentifierResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+
+  /**
+   * The merged profile that was named, if it was.
+   *
+   * @generated from field: optional string resolved_from = 2;
+   */
+  resolvedFrom?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.RemoveIdentifierResponse.
+ * Use `create(RemoveIdentifierResponseSchema)` to create a new message.
+ */
+export const RemoveIdentifierResponseSchema: GenMessage<RemoveIdentifierResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 33);
+
+/**
+ * MergeProfilesRequest names the two.
+ *
+ * @generated from message daybook.profile.v1.MergeProfilesRequest
+ */
+export type MergeProfilesRequest = Message<"daybook.profile.v1.MergeProfilesRequest"> & {
+  /**
+   * The property of both.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The survivor.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * The one that is merged away.
+   *
+   * @generated from field: string source_profile_id = 3;
+   */
+  sourceProfileId: string;
+
+  /**
+   * Of the survivor. Without one the last write wins.
+   *
+   * @generated from field: daybook.profile.v1.Precondition precondition = 4;
+   */
+  precondition?: Precondition | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.MergeProfilesRequest.
+ * Use `create(MergeProfilesRequestSchema)` to create a new message.
+ */
+export const MergeProfilesRequestSchema: GenMessage<MergeProfilesRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 34);
+
+/**
+ * MergeProfilesResponse is the survivor after the merge.
+ *
+ * @generated from message daybook.profile.v1.MergeProfilesResponse
+ */
+export type MergeProfilesResponse = Message<"daybook.profile.v1.MergeProfilesResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.MergeProfilesResponse.
+ * Use `create(MergeProfilesResponseSchema)` to create a new message.
+ */
+export const MergeProfilesResponseSchema: GenMessage<MergeProfilesResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 35);
+
+/**
+ * GetMergedProfilesRequest names profiles of one property.
+ *
+ * @generated from message daybook.profile.v1.GetMergedProfilesRequest
+ */
+export type GetMergedProfilesRequest = Message<"daybook.profile.v1.GetMergedProfilesRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Merged profiles whose survivors are wanted; at most 1,000, and others may be among them.
+   *
+   * @generated from field: repeated string source_ids = 2;
+   */
+  sourceIds: string[];
+
+  /**
+   * Profiles of which is wanted what was merged into them; at most 1,000.
+   *
+   * @generated from field: repeated string survivor_ids = 3;
+   */
+  survivorIds: string[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.GetMergedProfilesRequest.
+ * Use `create(GetMergedProfilesRequestSchema)` to create a new message.
+ */
+export const GetMergedProfilesRequestSchema: GenMessage<GetMergedProfilesRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 36);
+
+/**
+ * GetMergedProfilesResponse holds every merge that was asked for by either side.
+ *
+ * @generated from message daybook.profile.v1.GetMergedProfilesResponse
+ */
+export type GetMergedProfilesResponse = Message<"daybook.profile.v1.GetMergedProfilesResponse"> & {
+  /**
+   * In no particular order.
+   *
+   * @generated from field: repeated daybook.profile.v1.MergedProfile merged = 1;
+   */
+  merged: MergedProfile[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.GetMergedProfilesResponse.
+ * Use `create(GetMergedProfilesResponseSchema)` to create a new message.
+ */
+export const GetMergedProfilesResponseSchema: GenMessage<GetMergedProfilesResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 37);
+
+/**
+ * MergedProfile is a profile that was merged away.
+ *
+ * @generated from message daybook.profile.v1.MergedProfile
+ */
+export type MergedProfile = Message<"daybook.profile.v1.MergedProfile"> & {
+  /**
+   * Its id.
+   *
+   * @generated from field: string profile_id = 1;
+   */
+  profileId: string;
+
+  /**
+   * The one that lives on in its place, at the end of the chain.
+   *
+   * @generated from field: string survivor_id = 2;
+   */
+  survivorId: string;
+};
+
+/**
+ * Describes the message daybook.profile.v1.MergedProfile.
+ * Use `create(MergedProfileSchema)` to create a new message.
+ */
+export const MergedProfileSchema: GenMessage<MergedProfile> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 38);
+
+/**
+ * RedactProfileRequest names a profile.
+ *
+ * @generated from message daybook.profile.v1.RedactProfileRequest
+ */
+export type RedactProfileRequest = Message<"daybook.profile.v1.RedactProfileRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile; a merged one stands for its survivor.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+};
+
+/**
+ * Describes the message daybook.profile.v1.RedactProfileRequest.
+ * Use `create(RedactProfileRequestSchema)` to create a new message.
+ */
+export const RedactProfileRequestSchema: GenMessage<RedactProfileRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 39);
+
+/**
+ * RedactProfileResponse is what is left of the profile.
+ *
+ * @generated from message daybook.profile.v1.RedactProfileResponse
+ */
+export type RedactProfileResponse = Message<"daybook.profile.v1.RedactProfileResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+
+  /**
+   * The merged profile that was named, if it was.
+   *
+   * @generated from field: optional string resolved_from = 2;
+   */
+  resolvedFrom?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.RedactProfileResponse.
+ * Use `create(RedactProfileResponseSchema)` to create a new message.
+ */
+export const RedactProfileResponseSchema: GenMessage<RedactProfileResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 40);
+
+/**
+ * UpdateTagsRequest is a change of the tags of a profile.
+ *
+ * @generated from message daybook.profile.v1.UpdateTagsRequest
+ */
+export type UpdateTagsRequest = Message<"daybook.profile.v1.UpdateTagsRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile; a merged one stands for its survivor.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * Tags to have, each of 1 to 255 characters. A profile has at most 250.
+   *
+   * @generated from field: repeated string add = 3;
+   */
+  add: string[];
+
+  /**
+   * Tags not to have.
+   *
+   * @generated from field: repeated string remove = 4;
+   */
+  remove: string[];
+
+  /**
+   * Take all other tags away.
+   *
+   * @generated from field: bool replace = 5;
+   */
+  replace: boolean;
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpdateTagsRequest.
+ * Use `create(UpdateTagsRequestSchema)` to create a new message.
+ */
+export const UpdateTagsRequestSchema: GenMessage<UpdateTagsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 41);
+
+/**
+ * UpdateTagsResponse is the profile after the write.
+ *
+ * @generated from message daybook.profile.v1.UpdateTagsResponse
+ */
+export type UpdateTagsResponse = Message<"daybook.profile.v1.UpdateTagsResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.profile.v1.Profile profile = 1;
+   */
+  profile?: Profile | undefined;
+
+  /**
+   * The merged profile that was named, if it was.
+   *
+   * @generated from field: optional string resolved_from = 2;
+   */
+  resolvedFrom?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.profile.v1.UpdateTagsResponse.
+ * Use `create(UpdateTagsResponseSchema)` to create a new message.
+ */
+export const UpdateTagsResponseSchema: GenMessage<UpdateTagsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 42);
+
+/**
+ * SetProfileRefsRequest is a decision for a property.
+ *
+ * @generated from message daybook.profile.v1.SetProfileRefsRequest
+ */
+export type SetProfileRefsRequest = Message<"daybook.profile.v1.SetProfileRefsRequest"> & {
+  /**
+   * The property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Whether its profiles show a compact reference. Those that had one get the same again.
+   *
+   * @generated from field: bool enabled = 2;
+   */
+  enabled: boolean;
+};
+
+/**
+ * Describes the message daybook.profile.v1.SetProfileRefsRequest.
+ * Use `create(SetProfileRefsRequestSchema)` to create a new message.
+ */
+export const SetProfileRefsRequestSchema: GenMessage<SetProfileRefsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 43);
+
+/**
+ * SetProfileRefsResponse tells how far it is. Profiles made from now on have one at once.
+ *
+ * @generated from message daybook.profile.v1.SetProfileRefsResponse
+ */
+export type SetProfileRefsResponse = Message<"daybook.profile.v1.SetProfileRefsResponse"> & {
+  /**
+   * Profiles that were given one by this call.
+   *
+   * @generated from field: int32 assigned = 1;
+   */
+  assigned: number;
+
+  /**
+   * Whether all profiles have one; if not, call again.
+   *
+   * @generated from field: bool complete = 2;
+   */
+  complete: boolean;
+};
+
+/**
+ * Describes the message daybook.profile.v1.SetProfileRefsResponse.
+ * Use `create(SetProfileRefsResponseSchema)` to create a new message.
+ */
+export const SetProfileRefsResponseSchema: GenMessage<SetProfileRefsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 44);
+
+/**
+ * ProfilesChanged goes over the bus, on subject `daybook.profile.changed`: at least once, in any order.
+ *
+ * @generated from message daybook.profile.v1.ProfilesChanged
+ */
+export type ProfilesChanged = Message<"daybook.profile.v1.ProfilesChanged"> & {
+  /**
+   * Names this message for good: one with an id that was seen before says nothing new. A UUIDv7.
+   *
+   * @generated from field: string message_id = 1;
+   */
+  messageId: string;
+
+  /**
+   * The property of all the profiles.
+   *
+   * @generated from field: string property_id = 2;
+   */
+  propertyId: string;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp changed_at = 3;
+   */
+  changedAt?: Timestamp | undefined;
+
+  /**
+   * What happened.
+   *
+   * @generated from field: repeated daybook.profile.v1.ProfileChange changes = 4;
+   */
+  changes: ProfileChange[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfilesChanged.
+ * Use `create(ProfilesChangedSchema)` to create a new message.
+ */
+export const ProfilesChangedSchema: GenMessage<ProfilesChanged> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 45);
+
+/**
+ * ProfileChange is one thing that happened to a profile.
+ *
+ * @generated from message daybook.profile.v1.ProfileChange
+ */
+export type ProfileChange = Message<"daybook.profile.v1.ProfileChange"> & {
+  /**
+   * Names the change for good. A UUIDv7, which is also the id of the event that tells of it, if one does.
+   *
+   * @generated from field: string change_id = 1;
+   */
+  changeId: string;
+
+  /**
+   * The profile; for a merge the survivor.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * One of them.
+   *
+   * @generated from oneof daybook.profile.v1.ProfileChange.change
+   */
+  change: {
+    /**
+     * It was made.
+     *
+     * @generated from field: daybook.profile.v1.ProfileCreated created = 3;
+     */
+    value: ProfileCreated;
+    case: "created";
+  } | {
+    /**
+     * It was given identifiers under which there may be anonymous events.
+     *
+     * @generated from field: daybook.profile.v1.ProfileIdentified identified = 4;
+     */
+    value: ProfileIdentified;
+    case: "identified";
+  } | {
+    /**
+     * Another was merged into it.
+     *
+     * @generated from field: daybook.profile.v1.ProfileMerged merged = 5;
+     */
+    value: ProfileMerged;
+    case: "merged";
+  } | {
+    /**
+     * It was redacted.
+     *
+     * @generated from field: daybook.profile.v1.ProfileRedacted redacted = 6;
+     */
+    value: ProfileRedacted;
+    case: "redacted";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfileChange.
+ * Use `create(ProfileChangeSchema)` to create a new message.
+ */
+export const ProfileChangeSchema: GenMessage<ProfileChange> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 46);
+
+/**
+ * ProfileCreated says no more than that.
+ *
+ * @generated from message daybook.profile.v1.ProfileCreated
+ */
+export type ProfileCreated = Message<"daybook.profile.v1.ProfileCreated"> & {
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfileCreated.
+ * Use `create(ProfileCreatedSchema)` to create a new message.
+ */
+export const ProfileCreatedSchema: GenMessage<ProfileCreated> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 47);
+
+/**
+ * ProfileIdentified names what a profile gained.
+ *
+ * @generated from message daybook.profile.v1.ProfileIdentified
+ */
+export type ProfileIdentified = Message<"daybook.profile.v1.ProfileIdentified"> & {
+  /**
+   * Normalised; only of types that make no profile by themselves.
+   *
+   * @generated from field: repeated daybook.profile.v1.UnmatchedIdentifier identifiers = 1;
+   */
+  identifiers: UnmatchedIdentifier[];
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfileIdentified.
+ * Use `create(ProfileIdentifiedSchema)` to create a new message.
+ */
+export const ProfileIdentifiedSchema: GenMessage<ProfileIdentified> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 48);
+
+/**
+ * ProfileMerged names what was merged into the profile.
+ *
+ * @generated from message daybook.profile.v1.ProfileMerged
+ */
+export type ProfileMerged = Message<"daybook.profile.v1.ProfileMerged"> & {
+  /**
+   * The one that was merged away.
+   *
+   * @generated from field: string source_profile_id = 1;
+   */
+  sourceProfileId: string;
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfileMerged.
+ * Use `create(ProfileMergedSchema)` to create a new message.
+ */
+export const ProfileMergedSchema: GenMessage<ProfileMerged> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 49);
+
+/**
+ * ProfileRedacted names all that is to be emptied with the profile.
+ *
+ * @generated from message daybook.profile.v1.ProfileRedacted
+ */
+export type ProfileRedacted = Message<"daybook.profile.v1.ProfileRedacted"> & {
+  /**
+   * Profiles that were merged into it, under whose ids there may be events.
+   *
+   * @generated from field: repeated string merged_profile_ids = 1;
+   */
+  mergedProfileIds: string[];
+
+  /**
+   * What it was known by, as far as anonymous events may not have been linked to it yet.
+   *
+   * @generated from field: repeated daybook.profile.v1.UnmatchedIdentifier identifiers = 2;
+   */
+  identifiers: UnmatchedIdentifier[];
+
+  /**
+   * Says again what was said before, for events that were on their way at that time.
+   *
+   * @generated from field: bool repeated = 3;
+   */
+  repeated: boolean;
+};
+
+/**
+ * Describes the message daybook.profile.v1.ProfileRedacted.
+ * Use `create(ProfileRedactedSchema)` to create a new message.
+ */
+export const ProfileRedactedSchema: GenMessage<ProfileRedacted> = /*@__PURE__*/
+  messageDesc(file_daybook_profile_v1_profile, 50);
 
 /**
  * ProfileStatus is a closed set.
@@ -651,6 +1942,102 @@ export const ProfileStatusSchema: GenEnum<ProfileStatus> = /*@__PURE__*/
   enumDesc(file_daybook_profile_v1_profile, 0);
 
 /**
+ * AttributeOperator is a closed set.
+ *
+ * @generated from enum daybook.profile.v1.AttributeOperator
+ */
+export const AttributeOperator = {
+  /**
+   * Never valid.
+   *
+   * @generated from enum value: ATTRIBUTE_OPERATOR_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Replaces the value at the path.
+   *
+   * @generated from enum value: ATTRIBUTE_OPERATOR_SET = 1;
+   */
+  SET: 1,
+
+  /**
+   * Removes the key.
+   *
+   * @generated from enum value: ATTRIBUTE_OPERATOR_DELETE = 2;
+   */
+  DELETE: 2,
+
+  /**
+   * Adds a value to the array at the path unless an equal one is there; makes the array if it is missing.
+   *
+   * @generated from enum value: ATTRIBUTE_OPERATOR_APPEND_UNIQUE = 3;
+   */
+  APPEND_UNIQUE: 3,
+
+  /**
+   * Takes the values that equal this one from the array at the path.
+   *
+   * @generated from enum value: ATTRIBUTE_OPERATOR_REMOVE = 4;
+   */
+  REMOVE: 4,
+} as const;
+
+/**
+ * AttributeOperator is a closed set.
+ *
+ * @generated from enum daybook.profile.v1.AttributeOperator
+ */
+export type AttributeOperator = (typeof AttributeOperator)[keyof typeof AttributeOperator] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.profile.v1.AttributeOperator.
+ */
+export const AttributeOperatorSchema: GenEnum<AttributeOperator> = /*@__PURE__*/
+  enumDesc(file_daybook_profile_v1_profile, 1);
+
+/**
+ * ProfileSort is what a list is in order of. Profiles of one instant are in order of id.
+ *
+ * @generated from enum daybook.profile.v1.ProfileSort
+ */
+export const ProfileSort = {
+  /**
+   * Newest first.
+   *
+   * @generated from enum value: PROFILE_SORT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * By when they were made.
+   *
+   * @generated from enum value: PROFILE_SORT_CREATED_AT = 1;
+   */
+  CREATED_AT: 1,
+
+  /**
+   * By when they last changed.
+   *
+   * @generated from enum value: PROFILE_SORT_UPDATED_AT = 2;
+   */
+  UPDATED_AT: 2,
+} as const;
+
+/**
+ * ProfileSort is what a list is in order of. Profiles of one instant are in order of id.
+ *
+ * @generated from enum daybook.profile.v1.ProfileSort
+ */
+export type ProfileSort = (typeof ProfileSort)[keyof typeof ProfileSort] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.profile.v1.ProfileSort.
+ */
+export const ProfileSortSchema: GenEnum<ProfileSort> = /*@__PURE__*/
+  enumDesc(file_daybook_profile_v1_profile, 2);
+
+/**
  * ProfileService keeps persons: their profiles, and the identifiers that they are known by.
  *
  * @generated from service daybook.profile.v1.ProfileService
@@ -668,6 +2055,16 @@ export const ProfileService: GenService<{
     output: typeof ResolveProfilesResponseSchema;
   },
   /**
+   * CreateProfile makes a profile. Fails with `identity_conflict` when any of the identifiers is taken.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.CreateProfile
+   */
+  createProfile: {
+    methodKind: "unary";
+    input: typeof CreateProfileRequestSchema;
+    output: typeof CreateProfileResponseSchema;
+  },
+  /**
    * UpsertProfile creates the profile that the identifiers belong to, or updates it and adds the identifiers it lacks.
    * Fails with `identity_conflict` when they belong to several.
    *
@@ -679,6 +2076,26 @@ export const ProfileService: GenService<{
     output: typeof UpsertProfileResponseSchema;
   },
   /**
+   * UpsertProfiles upserts many, one after the other in their order. Each item succeeds or fails alone.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.UpsertProfiles
+   */
+  upsertProfiles: {
+    methodKind: "unary";
+    input: typeof UpsertProfilesRequestSchema;
+    output: typeof UpsertProfilesResponseSchema;
+  },
+  /**
+   * UpdateProfile writes attributes and location. A merged profile stands for its survivor.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.UpdateProfile
+   */
+  updateProfile: {
+    methodKind: "unary";
+    input: typeof UpdateProfileRequestSchema;
+    output: typeof UpdateProfileResponseSchema;
+  },
+  /**
    * GetProfiles reads profiles by id. Ids that the property does not have are left out.
    *
    * @generated from rpc daybook.profile.v1.ProfileService.GetProfiles
@@ -687,6 +2104,99 @@ export const ProfileService: GenService<{
     methodKind: "unary";
     input: typeof GetProfilesRequestSchema;
     output: typeof GetProfilesResponseSchema;
+  },
+  /**
+   * ListProfiles reads one page of a property's profiles.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.ListProfiles
+   */
+  listProfiles: {
+    methodKind: "unary";
+    input: typeof ListProfilesRequestSchema;
+    output: typeof ListProfilesResponseSchema;
+  },
+  /**
+   * AddIdentifier adds an identifier to a profile. Fails with `identity_conflict` when another profile has it.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.AddIdentifier
+   */
+  addIdentifier: {
+    methodKind: "unary";
+    input: typeof AddIdentifierRequestSchema;
+    output: typeof AddIdentifierResponseSchema;
+  },
+  /**
+   * PromoteIdentifier makes an identifier the primary one of its type.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.PromoteIdentifier
+   */
+  promoteIdentifier: {
+    methodKind: "unary";
+    input: typeof PromoteIdentifierRequestSchema;
+    output: typeof PromoteIdentifierResponseSchema;
+  },
+  /**
+   * RemoveIdentifier takes an identifier from a profile. Fails with `last_identifier` when it is the only one.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.RemoveIdentifier
+   */
+  removeIdentifier: {
+    methodKind: "unary";
+    input: typeof RemoveIdentifierRequestSchema;
+    output: typeof RemoveIdentifierResponseSchema;
+  },
+  /**
+   * MergeProfiles makes two profiles one, for good. What the survivor lacks comes from the source. Fails with
+   * `invalid_state_transition` when both are the same, or one of them is merged or redacted.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.MergeProfiles
+   */
+  mergeProfiles: {
+    methodKind: "unary";
+    input: typeof MergeProfilesRequestSchema;
+    output: typeof MergeProfilesResponseSchema;
+  },
+  /**
+   * GetMergedProfiles tells which profiles were merged into which, so that what is kept under the id of a merged profile
+   * is read as its survivor's.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.GetMergedProfiles
+   */
+  getMergedProfiles: {
+    methodKind: "unary";
+    input: typeof GetMergedProfilesRequestSchema;
+    output: typeof GetMergedProfilesResponseSchema;
+  },
+  /**
+   * RedactProfile empties a profile for good, at the person's request: identifiers, attributes, location and tags go at
+   * once, the properties of its events as soon as the event service learns of it. A profile that is redacted stays so.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.RedactProfile
+   */
+  redactProfile: {
+    methodKind: "unary";
+    input: typeof RedactProfileRequestSchema;
+    output: typeof RedactProfileResponseSchema;
+  },
+  /**
+   * UpdateTags adds tags to a profile and takes tags from it.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.UpdateTags
+   */
+  updateTags: {
+    methodKind: "unary";
+    input: typeof UpdateTagsRequestSchema;
+    output: typeof UpdateTagsResponseSchema;
+  },
+  /**
+   * SetProfileRefs decides whether the profiles of a property have compact references.
+   *
+   * @generated from rpc daybook.profile.v1.ProfileService.SetProfileRefs
+   */
+  setProfileRefs: {
+    methodKind: "unary";
+    input: typeof SetProfileRefsRequestSchema;
+    output: typeof SetProfileRefsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_profile_v1_profile, 0);

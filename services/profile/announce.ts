@@ -1,0 +1,124 @@
+/** What the profile service tells over the bus, as rows of its outbox. */
+import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  ProfilesChangedSchema,
+  type ProfileChange,
+  type ProfileChangeSchema,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import { encodeId, newUuid } from "#shared/ids.ts";
+import { rewriteMessages } from "#shared/outbox.ts";
+import type { Transaction } from "#shared/postgres.ts";
+import { toTimestamp } from "#shared/time.ts";
+import { makesProfile, type NormalIdentifier } from "./domain/identifiers.ts";
+import { insertMessages } from "./sql/outbox.ts";
+
+/** The subject of all of it. */
+export const subject = "daybook.profile.changed";
+
+/** A row of the outbox. */
+export interface Message {
+  /** UUID */
+  id: string;
+  payload: Buffer;
+}
+
+type Change = NonNullable<MessageInitShape<typeof ProfileChangeSchema>["change"]>;
+
+// 32 bytes each, and a message takes at most 1 MB.
+const mergedIdsPerMessageMax = 10_000;
+
+/** Packs what happened to a profile into a message. */
+export function messageOf(property: string, profile: string, now: Micros, changes: readonly Change[]): Message {
+  const id = newUuid();
+  const message = create(ProfilesChangedSchema, {
+    messageId: id,
+    propertyId: encodeId("prop", property),
+    changedAt: toTimestamp(now),
+    changes: changes.map((change) => ({ changeId: newUuid(), profileId: encodeId("prof", profile), change })),
+  });
+  return { id, payload: Buffer.from(toBinary(ProfilesChangedSchema, message)) };
+}
+
+/** What is told of a profile that is new. */
+export function createdMessage(
+  property: string,
+  profile: string,
+  now: Micros,
+  identifiers: readonly NormalIdentifier[],
+): Message {
+  return messageOf(property, profile, now, [{ case: "created", value: {} }, ...identified(identifiers)]);
+}
+
+/** What is told of a profile that was given identifiers; nothing, if no anonymous event can have any of them. */
+export function identifiedMessages(
+  property: string,
+  profile: string,
+  now: Micros,
+  identifiers: readonly NormalIdentifier[],
+): Message[] {
+  const changes = identified(identifiers);
+  return changes.length > 0 ? [messageOf(property, profile, now, changes)] : [];
+}
+
+/**
+ * What is told of a profile that was redacted.
+ * @param merged profiles that were merged into it.
+ * @param repeated says again what was said before.
+ */
+export function redactedMessages(
+  property: string,
+  profile: string,
+  now: Micros,
+  merged: readonly string[],
+  identifiers: readonly NormalIdentifier[],
+  repeated = false,
+): Message[] {
+  const messages: Message[] = [];
+  for (let from = 0; from === 0 || from < merged.length; from += mergedIdsPerMessageMax) {
+    const mergedProfileIds = merged.slice(from, from + mergedIdsPerMessageMax).map((id) => encodeId("prof", id));
+    const isFirst = from === 0;
+    const value = {
+      mergedProfileIds,
+      identifiers: isFirst ? anonymous(identifiers) : [],
+      repeated: repeated || !isFirst,
+    };
+    messages.push(messageOf(property, profile, now, [{ case: "redacted", value }]));
+  }
+  return messages;
+}
+
+function identified(identifiers: readonly NormalIdentifier[]): Change[] {
+  const wanted = anonymous(identifiers);
+  return wanted.length > 0 ? [{ case: "identified", value: { identifiers: wanted } }] : [];
+}
+
+/** Those under which events can be anonymous. */
+function anonymous(identifiers: readonly NormalIdentifier[]): { type: string; value: string }[] {
+  return identifiers.filter(({ type }) => !makesProfile(type)).map(({ type, value }) => ({ type, value }));
+}
+
+/** Writes messages into the outbox, to be published at once or so many seconds later. */
+export async function tell(
+  tx: Transaction,
+  property: string,
+  messages: readonly Message[],
+  delaySeconds = 0,
+): Promise<void> {
+  const ids = messages.map(({ id }) => id);
+  const payloads = messages.map(({ payload }) => payload);
+  await insertMessages(tx, [property, ids, subject, payloads, messages.map(() => delaySeconds)]);
+}
+
+/** Takes out of messages that are not published yet what profiles were known by. */
+export async function forgetIdentifiers(tx: Transaction, property: string, profiles: readonly string[]): Promise<void> {
+  const forgotten = new Set(profiles.map((id) => encodeId("prof", id)));
+  const says = ({ profileId, change }: ProfileChange): boolean =>
+    change.case === "identified" && forgotten.has(profileId);
+  await rewriteMessages(tx, { schema: "profile", property, subject }, (payload) => {
+    const message = fromBinary(ProfilesChangedSchema, payload);
+    if (!message.changes.some(says)) return undefined;
+    const changes = message.changes.filter((change) => !says(change));
+    return toBinary(ProfilesChangedSchema, { ...message, changes });
+  });
+}

@@ -1,0 +1,48 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { AddIdentifierResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { encodeId } from "#shared/ids.ts";
+import type { ProfileContext } from "../context.ts";
+import { identifierKey, normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
+import { findHolders, identityConflict } from "../identity.ts";
+import { toProfile } from "../mapping.ts";
+import type { ProfileRow } from "../sql/profiles.ts";
+import { writeToProfile } from "../writing.ts";
+
+export function addIdentifier(context: ProfileContext): ServiceImpl<typeof ProfileService>["addIdentifier"] {
+  return async (request) => {
+    if (!request.identifier) {
+      throw new DaybookError("parameter_missing", "There is no identifier.", { param: "identifier" });
+    }
+    const { isPrimary } = request.identifier;
+    const identifier = normalizeIdentifier(request.identifier, "identifier");
+    if ("errors" in identifier) throw DaybookError.ofFields(identifier.errors);
+
+    let created = false;
+    const { row, resolved } = await writeToProfile(context, request, async (current, turn) => {
+      const known = find(current, identifier);
+      created = known === undefined;
+      if (known !== undefined) return isPrimary ? { promoted: [known] } : {};
+      const holders = await findHolders(turn, [identifier]);
+      if (holders.length > 0) {
+        const message = "Another profile has this identifier. Merge the two, or take it from the other first.";
+        const param = "identifier.value";
+        throw identityConflict(message, [identifier], holders, { all: param, each: () => param });
+      }
+      return { added: [{ ...identifier, isPrimary }], source: request.source };
+    });
+    const id = find(row, identifier);
+    if (id === undefined) throw new Error("the identifier is not there after the write");
+    return create(AddIdentifierResponseSchema, {
+      profile: toProfile(row),
+      identifierId: encodeId("idnt", id),
+      created,
+      ...resolved,
+    });
+  };
+}
+
+function find(row: ProfileRow, wanted: NormalIdentifier): string | undefined {
+  return row.identifiers.find((identifier) => identifierKey(identifier) === identifierKey(wanted))?.id;
+}

@@ -1,0 +1,87 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { MergeProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
+import { callOf, type Call } from "#shared/interceptors.ts";
+import type { Transaction } from "#shared/postgres.ts";
+import { formatMicros } from "#shared/time.ts";
+import { messageOf, tell } from "../announce.ts";
+import type { ProfileContext } from "../context.ts";
+import { checkPrecondition } from "../convert.ts";
+import { uniteAttributes } from "../domain/attributes.ts";
+import { uniteLocations } from "../domain/location.ts";
+import { toProfile } from "../mapping.ts";
+import { moveIdentifiers } from "../sql/identifiers.ts";
+import { insertMerge, mergeAway } from "../sql/merges.ts";
+import { readProfiles, readRow, type ProfileRow } from "../sql/profiles.ts";
+import { inTurns, save, type Turn } from "../writing.ts";
+
+export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["mergeProfiles"] {
+  return async (request, handlerContext) => {
+    const property = decodeId("prop", request.propertyId, "property_id");
+    const survivorId = decodeId("prof", request.profileId, "profile_id");
+    const sourceId = decodeId("prof", request.sourceProfileId, "source_profile_id");
+    const merge = async (turn: Turn): Promise<ProfileRow> => {
+      const { tx } = turn;
+      if (!tx) throw new Error("a merge needs a transaction");
+      const rows = new Map((await readProfiles(tx, [property, [survivorId, sourceId]])).map((row) => [row.id, row]));
+      const [survivor, source] = [rows.get(survivorId), rows.get(sourceId)];
+      if (!survivor) throw notFound("profile_id");
+      if (!source) throw notFound("source_profile_id");
+      if (survivorId === sourceId) throw impossible("A profile cannot be merged into itself.", "source_profile_id");
+      if (survivor.status !== "active") throw impossible(`This profile is ${survivor.status}.`, "profile_id");
+      if (source.status !== "active") throw impossible(`The source is ${source.status}.`, "source_profile_id");
+      checkPrecondition(request.precondition, survivor.version);
+      return mergeInto(tx, turn, readRow(survivor), readRow(source), callOf(handlerContext));
+    };
+    // Both are held from the first turn on, the lower id first, so that merges that meet wait for each other.
+    const row = await inTurns(context, property, merge, [survivorId, sourceId]);
+    return create(MergeProfilesResponseSchema, { profile: toProfile(row) });
+  };
+}
+
+async function mergeInto(
+  tx: Transaction,
+  turn: Turn,
+  survivor: ProfileRow,
+  source: ProfileRow,
+  call: Call,
+): Promise<ProfileRow> {
+  const { property } = turn;
+  const now = formatMicros(turn.now);
+  const { attributes, moved: movedAttributes } = uniteAttributes(survivor.attributes, source.attributes);
+  const { location, moved: movedLocation } = uniteLocations(survivor.location, source.location);
+  const movedTags = source.tags.filter((tag) => !survivor.tags.includes(tag));
+  const primaryTypes = survivor.identifiers.filter(({ is_primary }) => is_primary).map(({ type }) => type);
+
+  await moveIdentifiers(tx, [property, source.id, survivor.id, primaryTypes, now]);
+  await mergeAway(tx, [property, source.id, survivor.id, now]);
+  const saved = await save(turn, survivor, {
+    attributes,
+    location,
+    tags: [...survivor.tags, ...movedTags],
+    touched: true,
+  });
+  const moved = {
+    identifier_ids: source.identifiers.map(({ id }) => encodeId("idnt", id)),
+    attributes: movedAttributes,
+    tags: movedTags,
+    location: movedLocation,
+  };
+  const by = [call.caller, call.requestId];
+  await insertMerge(tx, [property, newUuid(), survivor.id, source.id, ...by, now, JSON.stringify(moved)]);
+  const value = { sourceProfileId: encodeId("prof", source.id) };
+  await tell(tx, property, [messageOf(property, survivor.id, turn.now, [{ case: "merged", value }])]);
+  const [row] = await readProfiles(tx, [property, [saved.id]]);
+  if (!row) throw new Error("the survivor is not there after the merge");
+  return readRow(row);
+}
+
+function notFound(param: string): DaybookError {
+  return new DaybookError("resource_not_found", "There is no such profile.", { param });
+}
+
+function impossible(message: string, param: string): DaybookError {
+  return new DaybookError("invalid_state_transition", message, { param });
+}

@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { RedactProfileResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
+import type { Transaction } from "#shared/postgres.ts";
+import { formatMicros } from "#shared/time.ts";
+import { forgetIdentifiers, redactedMessages, tell } from "../announce.ts";
+import type { ProfileContext } from "../context.ts";
+import { toProfile } from "../mapping.ts";
+import { deleteIdentifiers } from "../sql/identifiers.ts";
+import { findSources, redactMerges } from "../sql/merges.ts";
+import { readProfiles, readRow, redactProfile as redact, type ProfileRow } from "../sql/profiles.ts";
+import { inTurns, LostRace, type Turn } from "../writing.ts";
+
+// Longer than an event can be on its way that was given this profile before: a call lasts 10 s, a statement 30 s.
+const secondSweepSeconds = 120;
+
+export function redactProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["redactProfile"] {
+  return async (request) => {
+    const property = decodeId("prop", request.propertyId, "property_id");
+    const id = decodeId("prof", request.profileId, "profile_id");
+    const { row, resolvedFrom } = await inTurns(context, property, async (turn) => {
+      const [named] = await readProfiles(turn.database, [property, [id]]);
+      if (!named) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "profile_id" });
+      const targetId = named.merged_into ?? id;
+      if (!turn.tx || !turn.held.has(targetId)) throw new LostRace([targetId]);
+      const [target] = targetId === id ? [named] : await readProfiles(turn.tx, [property, [targetId]]);
+      if (!target || target.status === "merged") throw new LostRace([id]);
+      return {
+        row: target.status === "redacted" ? readRow(target) : await empty(turn.tx, turn, readRow(target)),
+        resolvedFrom: targetId === id ? undefined : encodeId("prof", id),
+      };
+    });
+    return create(RedactProfileResponseSchema, {
+      profile: toProfile(row),
+      ...(resolvedFrom === undefined ? {} : { resolvedFrom }),
+    });
+  };
+}
+
+async function empty(tx: Transaction, turn: Turn, row: ProfileRow): Promise<ProfileRow> {
+  const { property, now } = turn;
+  const sources = (await findSources(tx, [property, [row.id]])).map(({ id }) => id);
+  await deleteIdentifiers(tx, [property, row.id, null]);
+  const updatedAt = Math.max(now, row.updated_at);
+  const [written] = await redact(tx, [property, row.id, formatMicros(updatedAt)]);
+  if (!written) throw new LostRace([row.id]);
+  await redactMerges(tx, [property, [row.id, ...sources]]);
+  await forgetIdentifiers(tx, property, [row.id, ...sources]);
+  await tell(tx, property, redactedMessages(property, row.id, now, sources, row.identifiers));
+  await tell(tx, property, redactedMessages(property, row.id, now, sources, [], true), secondSweepSeconds);
+  return {
+    ...row,
+    status: "redacted",
+    attributes: "{}",
+    location: null,
+    tags: [],
+    version: written.version,
+    updated_at: updatedAt,
+    identifiers: [],
+  };
+}

@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { SetProfileRefsResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { decodeId } from "#shared/ids.ts";
+import { isUniqueViolation } from "#shared/postgres.ts";
+import { formatMicros } from "#shared/time.ts";
+import type { ProfileContext } from "../context.ts";
+import { newProfileRef } from "../domain/ref.ts";
+import { assignRefs, findWithoutRef, setRefs } from "../sql/refs.ts";
+
+// A statement holds its locks only briefly, and a call ends long before its deadline.
+const rowsMax = 1_000;
+const statementsMax = 20;
+
+export function setProfileRefs(context: ProfileContext): ServiceImpl<typeof ProfileService>["setProfileRefs"] {
+  const { database, clock } = context;
+  return async ({ propertyId, enabled }) => {
+    const property = decodeId("prop", propertyId, "property_id");
+    await setRefs(database, [property, enabled]);
+    if (!enabled) return create(SetProfileRefsResponseSchema, { complete: true });
+    let assigned = 0;
+    for (let count = 0; count < statementsMax; count++) {
+      const ids = (await findWithoutRef(database, [property, rowsMax])).map(({ id }) => id);
+      if (ids.length > 0) assigned += await assign(property, ids);
+      if (ids.length < rowsMax) return create(SetProfileRefsResponseSchema, { assigned, complete: true });
+    }
+    return create(SetProfileRefsResponseSchema, { assigned, complete: false });
+  };
+
+  /** @returns how many were given one. */
+  async function assign(property: string, ids: string[]): Promise<number> {
+    const now = formatMicros(clock.nowMicros());
+    try {
+      return (await assignRefs(database, [property, ids, ids.map(newProfileRef), now])).length;
+    } catch (error) {
+      // One of them stands at another profile. The next call draws others.
+      if (isUniqueViolation(error)) return 0;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,9 @@
+import { statement } from "#shared/postgres.ts";
+
+/** $1 property_id, $2 ids, $3 subject, $4 payloads, $5 seconds to wait before each */
+export const insertMessages = statement(
+  "profile.outbox.insert",
+  `INSERT INTO profile.outbox (property_id, id, subject, payload, available_at)
+   SELECT $1, o.id, $3, o.payload, now() + o.delay * interval '1 second'
+   FROM unnest($2::uuid[], $4::bytea[], $5::integer[]) AS o (id, payload, delay)`,
+);
