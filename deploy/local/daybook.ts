@@ -63,23 +63,25 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     await waitForDatabase(database);
     return { database, bus, clock, log: log.child({ service: name }), registry };
   };
-  const serve = async (service: Service): Promise<Transport> => {
-    owner.own(service);
-    await service.start();
-    return inProcessTransport(serviceRoutes(service), internalToken, log, registry);
-  };
+  const transportTo = (service: Service): Transport =>
+    inProcessTransport(serviceRoutes(service), internalToken, log, registry);
 
   let isNew = false;
   const { bootstrapKeys } = options;
-  const identity = await serve(
-    createIdentity(await contextOf("identity"), { bootstrapKeys, onBootstrap: () => (isNew = true) }),
-  );
-  const profiles = await serve(createProfile(await contextOf("profile")));
-  // Before the event service, which publishes what is left in its outbox from its first moment on.
-  const metrics = await serve(createMetric(await contextOf("metric")));
-  const events = await serve(createEvent(await contextOf("event"), createClient(ProfileService, profiles)));
+  const identity = createIdentity(await contextOf("identity"), { bootstrapKeys, onBootstrap: () => (isNew = true) });
+  const profile = createProfile(await contextOf("profile"));
+  const profiles = transportTo(profile);
+  const metric = createMetric(await contextOf("metric"));
+  const event = createEvent(await contextOf("event"), createClient(ProfileService, profiles));
+  // Who takes messages starts before who sends them: what is left in an outbox is published from the first moment on.
+  for (const service of [identity, metric, event, profile]) await owner.own(service).start();
 
-  const transports = { identity, profiles, events, metrics };
+  const transports = {
+    identity: transportTo(identity),
+    profiles,
+    events: transportTo(event),
+    metrics: transportTo(metric),
+  };
   const clients = createClients(transports);
   const gateway = await createGateway({
     clients,

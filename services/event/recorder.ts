@@ -1,6 +1,6 @@
 /** Writes prepared events, each once: the rows, and the outbox rows that tell of them. */
 import { create, toBinary } from "@bufbuild/protobuf";
-import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
+import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { encodeId, newUuid } from "#shared/ids.ts";
 import { withTransaction, type Database, type Queryable } from "#shared/postgres.ts";
@@ -12,6 +12,8 @@ import { insertEvents, type EventRow } from "./sql/events.ts";
 
 /** An event whose profile is known. */
 export interface Recordable extends PreparedEvent {
+  /** UUIDv7; without one it is given one. */
+  id?: string;
   /** UUID; null for an anonymous event. */
   profileId: string | null;
   /** What an anonymous event knows of its person. */
@@ -29,7 +31,17 @@ interface Draft {
 const messageBytesMax = 960 * 1024;
 // Of an event without its properties and its dedupe_id.
 const otherFieldsBytesMax = 450;
-const subject = "daybook.event.recorded";
+/** The subject of what tells of events. */
+export const recordedSubject = "daybook.event.recorded";
+/** The subject of what tells of events whose identifier nobody had. */
+export const anonymousSubject = "daybook.event.anonymous";
+
+/** A row of the outbox. */
+interface Message {
+  id: string;
+  subject: string;
+  payload: Buffer;
+}
 
 /**
  * Records events in one transaction.
@@ -59,10 +71,9 @@ export async function recordEvents(
 }
 
 async function insert(database: Queryable, property: string, drafts: readonly Draft[], now: Micros): Promise<void> {
-  const messages = toMessages(
-    property,
-    drafts.map(({ event }) => event),
-  );
+  const events = drafts.map(({ event }) => event);
+  const anonymous = drafts.filter(({ item }) => item.identifier !== null).map(({ event }) => event.id);
+  const messages = [...toMessages(property, events), ...anonymousMessages(property, anonymous)];
   await insertEvents(database, [
     property,
     formatMicros(now),
@@ -79,14 +90,14 @@ async function insert(database: Queryable, property: string, drafts: readonly Dr
     drafts.map(({ row }) => row.source),
     drafts.map(({ row }) => row.backfill),
     messages.map(({ id }) => id),
-    subject,
+    messages.map(({ subject }) => subject),
     messages.map(({ payload }) => payload),
   ]);
 }
 
 function toRow(item: Recordable, now: Micros): EventRow {
   return {
-    id: newUuid(),
+    id: item.id ?? newUuid(),
     type: item.type,
     profile_id: item.profileId,
     properties: item.properties,
@@ -101,7 +112,7 @@ function toRow(item: Recordable, now: Micros): EventRow {
 }
 
 /** Packs events into as few messages as their size allows. */
-function toMessages(property: string, events: readonly Event[]): { id: string; payload: Buffer }[] {
+function toMessages(property: string, events: readonly Event[]): Message[] {
   const groups: Event[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const event of events) {
@@ -121,6 +132,14 @@ function toMessages(property: string, events: readonly Event[]): { id: string; p
       propertyId: encodeId("prop", property),
       events: group,
     });
-    return { id, payload: Buffer.from(toBinary(EventsRecordedSchema, message)) };
+    return { id, subject: recordedSubject, payload: Buffer.from(toBinary(EventsRecordedSchema, message)) };
   });
+}
+
+/** It names the events only: what they know of a person stays in their rows. */
+function anonymousMessages(property: string, eventIds: string[]): Message[] {
+  if (eventIds.length === 0) return [];
+  const message = create(AnonymousEventsRecordedSchema, { propertyId: encodeId("prop", property), eventIds });
+  const payload = Buffer.from(toBinary(AnonymousEventsRecordedSchema, message));
+  return [{ id: newUuid(), subject: anonymousSubject, payload }];
 }

@@ -7,27 +7,37 @@ import { migrate } from "#shared/migrate.ts";
 import { createOutboxRelay } from "#shared/outbox.ts";
 import { repeat } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
+import { anonymousEventsRecorded } from "./consumers/anonymous-events-recorded.ts";
+import { profilesChanged } from "./consumers/profiles-changed.ts";
+import type { EventContext } from "./context.ts";
 import { createPartitions, deleteExpired, maintenanceIntervalMs } from "./maintenance.ts";
 import { getEvents } from "./rpc/get-events.ts";
+import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
+import { anonymousSubject } from "./recorder.ts";
 import { probe } from "./sql/events.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
 /** Makes the event service. It asks the profile service whose each event is. */
-export function createEvent(context: ServiceContext, profiles: Client<typeof ProfileService>): Service {
+export function createEvent(serviceContext: ServiceContext, profiles: Client<typeof ProfileService>): Service {
   const owner = new Owner();
-  const relay = createOutboxRelay({ ...context, schema: "event" });
+  const relay = createOutboxRelay({ ...serviceContext, schema: "event" });
+  const context: EventContext = { ...serviceContext, profiles, relay };
   return {
     routes(router) {
       router.service(EventService, {
-        recordEvents: recordEvents({ ...context, profiles, relay }),
+        recordEvents: recordEvents(context),
         getEvents: getEvents(context),
+        listEvents: listEvents(context),
       });
     },
     async start() {
       await migrate(context.database, "event", migrations);
       await createPartitions(context);
+      // Before what is left in the outbox is published.
+      await context.bus.subscribe("event_profiles", "daybook.profile.changed", profilesChanged(context));
+      await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
       owner.own(relay).start();
       owner.own(
         repeat(maintenanceIntervalMs, context.log, "look after tables", async (signal) => {

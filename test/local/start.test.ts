@@ -68,7 +68,7 @@ describe("npm start", () => {
     expect(status).toBe("201");
     const recorded = (JSON.parse(body) as { data: { id: string; profile_id: string } }).data;
     const metrics = await eventually(async () => {
-      const { body: list } = await first.api.get("/v1/metrics");
+      const { body: list } = await first.api.get("/v1/metrics?filter[system]=false");
       return list.data.length > 0 ? list.data : undefined;
     });
     first.child.kill("SIGTERM");
@@ -77,7 +77,7 @@ describe("npm start", () => {
     const { api } = await start();
     expect((await api.get(`/v1/events/${recorded.id}`)).body.data).toEqual(recorded);
     expect((await api.get(`/v1/profiles/${recorded.profile_id}`)).status).toBe(200);
-    expect((await api.get("/v1/metrics")).body.data).toEqual(metrics);
+    expect((await api.get("/v1/metrics?filter[system]=false")).body.data).toEqual(metrics);
   });
 
   test("SIGTERM ends it after the requests under way, with exit code 0", async () => {

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { Client, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   RecordEventsResponseSchema,
   RecordEventResultSchema,
@@ -8,16 +8,16 @@ import {
   type EventService,
   type RecordEventResult,
 } from "#proto/daybook/event/v1/event_pb.ts";
-import type { ProfileResolution, ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { ProfileResolution } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { DaybookError, fromErrorMessage, toErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, onwardOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
-import type { OutboxRelay } from "#shared/outbox.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import type { EventContext } from "../context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "../dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "../domain/prepare.ts";
+import { readAsSurvivors } from "../profiles.ts";
 import { recordEvents as record, type Recordable } from "../recorder.ts";
 
 const eventsMax = 1000;
@@ -32,9 +32,7 @@ interface Item {
   outcome?: Event | HeldEvent | DaybookError;
 }
 
-export function recordEvents(
-  context: ServiceContext & { profiles: Client<typeof ProfileService>; relay: OutboxRelay },
-): ServiceImpl<typeof EventService>["recordEvents"] {
+export function recordEvents(context: EventContext): ServiceImpl<typeof EventService>["recordEvents"] {
   const { database, clock, profiles, relay } = context;
 
   return async (request, handlerContext) => {
@@ -52,6 +50,10 @@ export function recordEvents(
       await recordOnce(property, new Map([...open].filter(([, recordable]) => first.has(recordable))), now);
       await replay(property, [...open.keys()].filter(isOpen), now);
       open = new Map([...open].filter(([item]) => isOpen(item)));
+    }
+    const replays = items.flatMap(({ outcome }) => (outcome && "otherItem" in outcome ? [outcome.event] : []));
+    if (request.returnEvents) {
+      await readAsSurvivors(profiles, request.propertyId, replays, onwardOptions(handlerContext));
     }
     return create(RecordEventsResponseSchema, {
       results: results.map((result) => toResult(result, request.returnEvents)),

@@ -20,7 +20,7 @@ export interface EventRow {
  * Writes events and the outbox rows that tell of them, in one round trip and one transaction.
  * $1 property_id, $2 received_at, then a column of the events each: $3 id, $4 type, $5 profile_id, $6 identifier_type,
  * $7 identifier_value, $8 properties, $9 value, $10 currency, $11 occurred_at, $12 dedupe_id, $13 source, $14 backfill; then of the outbox:
- * $15 id, $16 subject (one for all), $17 payload.
+ * $15 id, $16 subject, $17 payload.
  */
 export const insertEvents = statement(
   "event.events.insert",
@@ -35,13 +35,18 @@ export const insertEvents = statement(
              dedupe_id, source, backfill)
    )
    INSERT INTO event.outbox (property_id, id, subject, payload)
-   SELECT $1, o.id, $16, o.payload FROM unnest($15::uuid[], $17::bytea[]) AS o (id, payload)`,
+   SELECT $1, o.id, o.subject, o.payload
+   FROM unnest($15::uuid[], $16::text[], $17::bytea[]) AS o (id, subject, payload)`,
 );
+
+/** The columns of an EventRow. */
+export const eventColumns =
+  "id, type, profile_id, properties, value, currency, occurred_at, received_at, dedupe_id, source, backfill";
 
 /** $1 property_id, $2 ids */
 export const readEvents = statement<EventRow>(
   "event.events.read",
-  `SELECT id, type, profile_id, properties, value, currency, occurred_at, received_at, dedupe_id, source, backfill
+  `SELECT ${eventColumns}
    FROM event.events WHERE property_id = $1 AND id = ANY($2::uuid[])`,
 );
 

@@ -6,6 +6,7 @@ import { withTransaction, type Transaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { addDigest, digestEvents, type Digest } from "../domain/digest.ts";
+import { isSystemMetric } from "../domain/system-metrics.ts";
 import { mergeSchema, type ObservedSchema } from "../domain/schema.ts";
 import { takeBatches } from "../sql/batches.ts";
 import { lockMetrics, registerMetrics, updateMetrics } from "../sql/metrics.ts";
@@ -39,7 +40,7 @@ async function learn(tx: Transaction, batches: readonly EventsRecorded[]): Promi
   const wanted = [keys.map(({ property }) => property), keys.map(({ name }) => name)];
   let metrics = await lockMetrics(tx, wanted);
   if (metrics.length < keys.length) {
-    await registerMetrics(tx, [wanted[0], keys.map(newUuid), wanted[1]]);
+    await registerMetrics(tx, [wanted[0], keys.map(newUuid), wanted[1], keys.map(({ name }) => isSystemMetric(name))]);
     metrics = await lockMetrics(tx, wanted);
   }
   const updates = metrics.map((metric) => {

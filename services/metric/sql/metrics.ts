@@ -33,12 +33,13 @@ export const listMetrics = statement<MetricRow>(
 
 /**
  * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each other in a circle.
- * $1 property ids, $2 ids, $3 names
+ * $1 property ids, $2 ids, $3 names, $4 whether they are the platform's own
  */
 export const registerMetrics = statement(
   "metric.metrics.register",
-  `INSERT INTO metric.metrics (property_id, id, name)
-   SELECT m.property_id, m.id, m.name FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS m (property_id, id, name)
+  `INSERT INTO metric.metrics (property_id, id, name, system)
+   SELECT m.property_id, m.id, m.name, m.system
+   FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[]) AS m (property_id, id, name, system)
    ORDER BY m.property_id, m.name
    ON CONFLICT (property_id, name) DO NOTHING`,
 );

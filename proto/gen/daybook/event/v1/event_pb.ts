@@ -2,21 +2,23 @@
 // @generated from file daybook/event/v1/event.proto (package daybook.event.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Error } from "../../common/v1/error_pb.ts";
 import { file_daybook_common_v1_error } from "../../common/v1/error_pb.ts";
+import type { TimeRange } from "../../common/v1/range_pb.ts";
+import { file_daybook_common_v1_range } from "../../common/v1/range_pb.ts";
 import type { ProfileReference } from "../../profile/v1/profile_pb.ts";
 import { file_daybook_profile_v1_profile } from "../../profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIs4CCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIQg0KC19wcm9maWxlX2lkQggKBl92YWx1ZUILCglfY3VycmVuY3lCDAoKX2RlZHVwZV9pZCLQAgoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleSJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50ImAKDkV2ZW50c1JlY29yZGVkEhAKCGJhdGNoX2lkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEicKBmV2ZW50cxgDIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQywwEKDEV2ZW50U2VydmljZRJdCgxSZWNvcmRFdmVudHMSJS5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50c1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50c1Jlc3BvbnNlElQKCUdldEV2ZW50cxIiLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRzUmVxdWVzdBojLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRzUmVzcG9uc2ViBnByb3RvMw", [file_daybook_common_v1_error, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIs4CCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIQg0KC19wcm9maWxlX2lkQggKBl92YWx1ZUILCglfY3VycmVuY3lCDAoKX2RlZHVwZV9pZCLQAgoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleSJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAki7wIKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbkIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIk8KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIIkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50Kl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAjKcAgoMRXZlbnRTZXJ2aWNlEl0KDFJlY29yZEV2ZW50cxIlLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVzcG9uc2USVAoJR2V0RXZlbnRzEiIuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXF1ZXN0GiMuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXNwb25zZRJXCgpMaXN0RXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1Jlc3BvbnNlYgZwcm90bzM", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -379,6 +381,175 @@ export const GetEventsResponseSchema: GenMessage<GetEventsResponse> = /*@__PURE_
   messageDesc(file_daybook_event_v1_event, 7);
 
 /**
+ * EventPosition is a place in a list: behind this event.
+ *
+ * @generated from message daybook.event.v1.EventPosition
+ */
+export type EventPosition = Message<"daybook.event.v1.EventPosition"> & {
+  /**
+   * Its time, of those that the list is in order of.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 1;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * Its id.
+   *
+   * @generated from field: string event_id = 2;
+   */
+  eventId: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventPosition.
+ * Use `create(EventPositionSchema)` to create a new message.
+ */
+export const EventPositionSchema: GenMessage<EventPosition> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 8);
+
+/**
+ * ListEventsRequest asks for one page.
+ *
+ * @generated from message daybook.event.v1.ListEventsRequest
+ */
+export type ListEventsRequest = Message<"daybook.event.v1.ListEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Only events of this type; normalised before use.
+   *
+   * @generated from field: optional string type = 2;
+   */
+  type?: string | undefined;
+
+  /**
+   * Only events of this profile and of those that were merged into it. A merged one stands for its survivor.
+   *
+   * @generated from field: optional string profile_id = 3;
+   */
+  profileId?: string | undefined;
+
+  /**
+   * Only events from this source.
+   *
+   * @generated from field: optional string source = 4;
+   */
+  source?: string | undefined;
+
+  /**
+   * Only events that happened then.
+   *
+   * @generated from field: daybook.common.v1.TimeRange occurred_at = 5;
+   */
+  occurredAt?: TimeRange | undefined;
+
+  /**
+   * Only events that were taken then.
+   *
+   * @generated from field: daybook.common.v1.TimeRange received_at = 6;
+   */
+  receivedAt?: TimeRange | undefined;
+
+  /**
+   * Unspecified means occurred_at.
+   *
+   * @generated from field: daybook.event.v1.EventSort sort = 7;
+   */
+  sort: EventSort;
+
+  /**
+   * Oldest first; else newest first.
+   *
+   * @generated from field: bool ascending = 8;
+   */
+  ascending: boolean;
+
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 9;
+   */
+  limit: number;
+
+  /**
+   * Only events behind this place in the list.
+   *
+   * @generated from field: daybook.event.v1.EventPosition after = 10;
+   */
+  after?: EventPosition | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.ListEventsRequest.
+ * Use `create(ListEventsRequestSchema)` to create a new message.
+ */
+export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 9);
+
+/**
+ * ListEventsResponse is one page.
+ *
+ * @generated from message daybook.event.v1.ListEventsResponse
+ */
+export type ListEventsResponse = Message<"daybook.event.v1.ListEventsResponse"> & {
+  /**
+   * In the order asked for.
+   *
+   * @generated from field: repeated daybook.event.v1.Event events = 1;
+   */
+  events: Event[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.ListEventsResponse.
+ * Use `create(ListEventsResponseSchema)` to create a new message.
+ */
+export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 10);
+
+/**
+ * AnonymousEventsRecorded goes over the bus, on subject `daybook.event.anonymous`, when events were recorded under identifiers
+ * that nobody had. Should a profile have gained one of them meanwhile, its events are linked to it.
+ *
+ * @generated from message daybook.event.v1.AnonymousEventsRecorded
+ */
+export type AnonymousEventsRecorded = Message<"daybook.event.v1.AnonymousEventsRecorded"> & {
+  /**
+   * The property of all of them.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The events.
+   *
+   * @generated from field: repeated string event_ids = 2;
+   */
+  eventIds: string[];
+};
+
+/**
+ * Describes the message daybook.event.v1.AnonymousEventsRecorded.
+ * Use `create(AnonymousEventsRecordedSchema)` to create a new message.
+ */
+export const AnonymousEventsRecordedSchema: GenMessage<AnonymousEventsRecorded> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 11);
+
+/**
  * EventsRecorded goes over the bus, on subject `daybook.event.recorded`, for each batch that was committed: at least
  * once, in any order. A large batch goes as several messages, each with an id of its own.
  *
@@ -412,7 +583,48 @@ export type EventsRecorded = Message<"daybook.event.v1.EventsRecorded"> & {
  * Use `create(EventsRecordedSchema)` to create a new message.
  */
 export const EventsRecordedSchema: GenMessage<EventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 8);
+  messageDesc(file_daybook_event_v1_event, 12);
+
+/**
+ * EventSort is what a list is in order of. Events of one instant are in order of id.
+ *
+ * @generated from enum daybook.event.v1.EventSort
+ */
+export const EventSort = {
+  /**
+   * By when they happened.
+   *
+   * @generated from enum value: EVENT_SORT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * By when they happened.
+   *
+   * @generated from enum value: EVENT_SORT_OCCURRED_AT = 1;
+   */
+  OCCURRED_AT: 1,
+
+  /**
+   * By when the service took them.
+   *
+   * @generated from enum value: EVENT_SORT_RECEIVED_AT = 2;
+   */
+  RECEIVED_AT: 2,
+} as const;
+
+/**
+ * EventSort is what a list is in order of. Events of one instant are in order of id.
+ *
+ * @generated from enum daybook.event.v1.EventSort
+ */
+export type EventSort = (typeof EventSort)[keyof typeof EventSort] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.event.v1.EventSort.
+ */
+export const EventSortSchema: GenEnum<EventSort> = /*@__PURE__*/
+  enumDesc(file_daybook_event_v1_event, 0);
 
 /**
  * EventService records what customers do.
@@ -440,6 +652,16 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof GetEventsRequestSchema;
     output: typeof GetEventsResponseSchema;
+  },
+  /**
+   * ListEvents reads one page of a property's events. Those of a merged profile are its survivor's.
+   *
+   * @generated from rpc daybook.event.v1.EventService.ListEvents
+   */
+  listEvents: {
+    methodKind: "unary";
+    input: typeof ListEventsRequestSchema;
+    output: typeof ListEventsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_event_v1_event, 0);

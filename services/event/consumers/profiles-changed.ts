@@ -1,0 +1,84 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import {
+  ProfilesChangedSchema,
+  type ProfileChange,
+  type ProfilesChanged,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { BusHandler } from "#shared/bus.ts";
+import { decodeId } from "#shared/ids.ts";
+import { fromTimestamp } from "#shared/time.ts";
+import type { EventContext } from "../context.ts";
+import { link, redact } from "../profiles.ts";
+import { recordEvents, type Recordable } from "../recorder.ts";
+import { readEvents } from "../sql/events.ts";
+
+/** Records what happens to profiles as events of the platform's own, links anonymous events, and empties those of redacted profiles. */
+export function profilesChanged(context: EventContext): BusHandler {
+  return async (payloads) => {
+    const messages = payloads.map(({ payload }) => fromBinary(ProfilesChangedSchema, payload));
+    const byProperty = Map.groupBy(messages, ({ propertyId }) => decodeId("prop", propertyId, "property_id"));
+    for (const [property, some] of byProperty) {
+      await recordOnce(context, property, some.flatMap(toEvents));
+      for (const { profileId, change } of some.flatMap(({ changes }) => changes)) {
+        if (change.case === "identified") await link(context, property, profileId, change.value.identifiers);
+        else if (change.case === "redacted") {
+          const { mergedProfileIds, identifiers } = change.value;
+          await redact(context, property, [profileId, ...mergedProfileIds], identifiers);
+        }
+      }
+    }
+  };
+}
+
+type SystemEvent = Recordable & { id: string };
+
+function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
+  return changes.flatMap((change): SystemEvent[] => {
+    const what = describe(change);
+    if (!what || !changedAt) return [];
+    return [
+      {
+        ...what,
+        id: change.changeId,
+        profileId: decodeId("prof", change.profileId, "profile_id"),
+        identifier: null,
+        money: undefined,
+        occurredAt: fromTimestamp(changedAt),
+        dedupeId: undefined,
+        idempotencyKey: undefined,
+        source: "system",
+        backfill: false,
+      },
+    ];
+  });
+}
+
+function describe({ change }: ProfileChange): { type: string; properties: string } | undefined {
+  switch (change.case) {
+    case "created":
+      return { type: "profile.created", properties: "{}" };
+    case "merged":
+      return {
+        type: "profile.merged",
+        properties: JSON.stringify({ source_profile_id: change.value.sourceProfileId }),
+      };
+    case "redacted":
+      return change.value.repeated ? undefined : { type: "profile.redacted", properties: "{}" };
+    default:
+      return undefined;
+  }
+}
+
+/** Records events unless they were, as a message may come again. Should that happen at the same time, one of the two fails and comes once more. */
+async function recordOnce(
+  { database, clock, relay }: EventContext,
+  property: string,
+  events: readonly SystemEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const known = new Set((await readEvents(database, [property, events.map(({ id }) => id)])).map(({ id }) => id));
+  const fresh = events.filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return;
+  await recordEvents(database, property, fresh, clock.nowMicros());
+  relay.wake();
+}

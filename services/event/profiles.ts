@@ -1,0 +1,116 @@
+/** Whose events are, as time goes on: linked to a profile, read as a survivor's, emptied with a person. */
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { CallOptions, Client } from "@connectrpc/connect";
+import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
+import { ProfileStatus, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { rewriteMessages } from "#shared/outbox.ts";
+import { withTransaction } from "#shared/postgres.ts";
+import type { EventContext } from "./context.ts";
+import { recordedSubject } from "./recorder.ts";
+import { emptyEvents, linkEvents } from "./sql/profile-events.ts";
+
+/** An identifier in normal form. */
+export interface Identifier {
+  type: string;
+  value: string;
+}
+
+const rowsMax = 1_000;
+
+/** Gives events of merged profiles to their survivors. The events themselves keep what they were recorded with. */
+export async function readAsSurvivors(
+  profiles: Client<typeof ProfileService>,
+  propertyId: string,
+  events: readonly Event[],
+  options: CallOptions,
+): Promise<void> {
+  const ids = new Set(events.flatMap(({ profileId }) => (profileId === undefined ? [] : [profileId])));
+  if (ids.size === 0) return;
+  const { merged } = await calling(profiles.getMergedProfiles({ propertyId, sourceIds: [...ids] }, options));
+  const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
+  for (const event of events) {
+    const survivor = event.profileId === undefined ? undefined : survivorOf.get(event.profileId);
+    if (survivor !== undefined) event.profileId = survivor;
+  }
+}
+
+/**
+ * All ids under which a profile has events: its own, and those of the profiles that were merged into it.
+ * @param profileId a merged one stands for its survivor.
+ */
+export async function findIdsOf(
+  profiles: Client<typeof ProfileService>,
+  propertyId: string,
+  profileId: string,
+  options: CallOptions,
+): Promise<string[]> {
+  const find = async (sides: { sourceIds?: string[]; survivorIds?: string[] }) =>
+    (await calling(profiles.getMergedProfiles({ propertyId, ...sides }, options))).merged;
+  const [merge] = await find({ sourceIds: [profileId] });
+  const survivorId = merge?.survivorId ?? profileId;
+  const merged = await find({ survivorIds: [survivorId] });
+  return [survivorId, ...merged.map(({ profileId: id }) => id)];
+}
+
+/** Links the anonymous events of identifiers to the profile that has gained them. */
+export async function link(
+  context: EventContext,
+  property: string,
+  profileId: string,
+  identifiers: readonly Identifier[],
+): Promise<void> {
+  const linked = await linkAll(context, property, profileId, identifiers);
+  if (linked === 0) return;
+  // Should the profile have been redacted meanwhile, it was before these events were found as its own.
+  const options = callOptions({ requestId: "", caller: "event" });
+  const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
+  const [profile] = (await calling(context.profiles.getProfiles(request, options))).profiles;
+  if (profile?.status === ProfileStatus.REDACTED) await empty(context, property, [profileId]);
+}
+
+/** Empties all events of a profile that was redacted, and what is not published yet of them. */
+export async function redact(
+  context: EventContext,
+  property: string,
+  profileIds: readonly string[],
+  identifiers: readonly Identifier[],
+): Promise<void> {
+  const [profileId] = profileIds;
+  if (profileId !== undefined) await linkAll(context, property, profileId, identifiers);
+  await empty(context, property, profileIds);
+}
+
+async function linkAll(
+  { database }: EventContext,
+  property: string,
+  profileId: string,
+  identifiers: readonly Identifier[],
+): Promise<number> {
+  const profile = decodeId("prof", profileId, "profile_id");
+  let linked = 0;
+  for (const { type, value } of identifiers) {
+    for (let rows = rowsMax; rows === rowsMax; linked += rows) {
+      rows = (await linkEvents(database, [property, profile, type, value, rowsMax])).length;
+    }
+  }
+  return linked;
+}
+
+async function empty({ database }: EventContext, property: string, profileIds: readonly string[]): Promise<void> {
+  const profiles = profileIds.map((id) => decodeId("prof", id, "profile_ids"));
+  for (let rows = rowsMax; rows === rowsMax;) {
+    rows = (await emptyEvents(database, [property, profiles, rowsMax])).length;
+  }
+  const theirs = new Set(profileIds);
+  const isTheirs = ({ profileId }: Event): boolean => profileId !== undefined && theirs.has(profileId);
+  await withTransaction(database, (tx) =>
+    rewriteMessages(tx, { schema: "event", property, subject: recordedSubject }, (payload) => {
+      const message = fromBinary(EventsRecordedSchema, payload);
+      if (!message.events.some(isTheirs)) return undefined;
+      for (const event of message.events) if (isTheirs(event)) event.propertiesJson = "{}";
+      return toBinary(EventsRecordedSchema, message);
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { EventSort, ListEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId } from "#shared/ids.ts";
+import { onwardOptions } from "#shared/interceptors.ts";
+import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
+import type { EventContext } from "../context.ts";
+import { toEvent } from "../mapping.ts";
+import { findIdsOf, readAsSurvivors } from "../profiles.ts";
+import { listEvents as list } from "../sql/list.ts";
+
+const limitMax = 500;
+
+export function listEvents({ database, profiles }: EventContext): ServiceImpl<typeof EventService>["listEvents"] {
+  return async (request, handlerContext) => {
+    const { propertyId, limit, ascending, after, source, profileId } = request;
+    if (limit < 1 || limit > limitMax) {
+      throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} events.`, { param: "limit" });
+    }
+    const property = decodeId("prop", propertyId, "property_id");
+    const options = onwardOptions(handlerContext);
+    if (profileId !== undefined) decodeId("prof", profileId, "profile_id");
+    const ids = profileId === undefined ? undefined : await findIdsOf(profiles, propertyId, profileId, options);
+    const rows = await list(
+      database,
+      { sort: request.sort === EventSort.RECEIVED_AT ? "received_at" : "occurred_at", ascending },
+      {
+        property,
+        profiles: ids?.map((id) => decodeId("prof", id, "profile_id")),
+        // Stored in this form; what is no type at all is that of no event.
+        type: request.type?.replaceAll("_", "."),
+        source,
+        occurredAt: toRange(request.occurredAt),
+        receivedAt: toRange(request.receivedAt),
+        after: after?.time && {
+          time: formatMicros(fromTimestamp(after.time)),
+          id: decodeId("evt", after.eventId, "after"),
+        },
+        // One more than asked for tells whether more follow.
+        limit: limit + 1,
+      },
+    );
+    const events = rows.slice(0, limit).map(toEvent);
+    await readAsSurvivors(profiles, propertyId, events, options);
+    return create(ListEventsResponseSchema, { events, hasMore: rows.length > limit });
+  };
+}

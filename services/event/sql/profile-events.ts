@@ -1,0 +1,32 @@
+/** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
+import { statement } from "#shared/postgres.ts";
+
+/** Anonymous events among some. $1 property_id, $2 ids */
+export const findAnonymous = statement<{ type: string; value: string }>(
+  "event.profile_events.find_anonymous",
+  `SELECT DISTINCT identifier_type AS type, identifier_value AS value
+   FROM event.events WHERE property_id = $1 AND id = ANY($2::uuid[]) AND identifier_type IS NOT NULL`,
+);
+
+/** Links anonymous events to a profile. $1 property_id, $2 profile_id, $3 identifier type, $4 value, $5 rows at most. One row for each. */
+export const linkEvents = statement<{ linked: boolean }>(
+  "event.profile_events.link",
+  `UPDATE event.events SET profile_id = $2, identifier_type = NULL, identifier_value = NULL
+   WHERE property_id = $1 AND id = ANY(ARRAY(
+     SELECT id FROM event.events WHERE property_id = $1 AND identifier_type = $3 AND identifier_value = $4
+     ORDER BY id LIMIT $5
+   ))
+   RETURNING true AS linked`,
+);
+
+/** Empties the properties of the events of profiles. $1 property_id, $2 profile ids, $3 rows at most. One row for each. */
+export const emptyEvents = statement<{ emptied: boolean }>(
+  "event.profile_events.empty",
+  `UPDATE event.events SET properties = '{}'
+   WHERE property_id = $1 AND id = ANY(ARRAY(
+     SELECT id FROM event.events
+     WHERE property_id = $1 AND profile_id = ANY($2::uuid[]) AND properties::text <> '{}'
+     LIMIT $3
+   ))
+   RETURNING true AS emptied`,
+);
