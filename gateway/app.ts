@@ -87,8 +87,11 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
 
   const recording = createRecording(clients.events);
   const cursors = createCursors(context.secret, clock);
-  await app.register(nativeSurface({ clients, recording, cursors, log }), { prefix: "/v1" });
+  let openapi: object = {};
+  const native = nativeSurface({ clients, recording, cursors, log }, (document) => (openapi = document));
+  await app.register(native, { prefix: "/v1" });
   const addMethodNotAllowed = collectMethods(app);
+  app.get("/openapi.json", () => openapi);
   addHealthRoutes(app, clients.checkReady);
   addMethodNotAllowed();
   // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.

@@ -1,4 +1,4 @@
-/** The bodies that the native surface takes. What lies beyond their shape, the services check. */
+/** The bodies that the native surface takes. What lies beyond their shape, the services check. They also document the surface. */
 import Type from "typebox";
 import { opaque } from "./validation.ts";
 
@@ -43,18 +43,23 @@ export const GuideEventCreate = Type.Object(
   closed,
 );
 
-export const EventBatchItem = Type.Object(
-  {
-    ...eventFields,
-    client_reference: Type.Optional(Type.String({ maxLength: 255 })),
-    idempotency_key: Type.Optional(idempotencyKey),
-  },
-  closed,
-);
+/** What items of batches have beside what they carry. */
+const itemFields = {
+  client_reference: Type.Optional(Type.String({ maxLength: 255, description: "Comes back with the result" })),
+  idempotency_key: Type.Optional(idempotencyKey),
+};
 
-/** The items are read one by one, so that a bad one does not fail the others. */
+export const EventBatchItem = Type.Object({ ...eventFields, ...itemFields }, closed);
+
+export const eventBatchItemsMax = 1000;
+
 export const EventBatch = Type.Object(
-  { events: Type.Array(Type.Unknown(), { minItems: 1, [opaque]: true }), backfill: Type.Optional(Type.Boolean()) },
+  {
+    events: Type.Array(EventBatchItem, { minItems: 1, maxItems: eventBatchItemsMax }),
+    backfill: Type.Optional(
+      Type.Boolean({ description: "History: counted, but nothing is triggered by it. Charged to a window of its own" }),
+    ),
+  },
   closed,
 );
 
@@ -71,26 +76,88 @@ const Location = Type.Object(
   { ...closed, description: "Fields sent replace those fields, null empties one" },
 );
 
-const profileFields = {
-  attributes: Type.Optional(anyObject("Each top-level key replaces that key")),
-  location: Type.Optional(Location),
-};
+const attributesDescription = "Each top-level key replaces that key. At most 256 KB together, nesting at most 32";
+const attributes = anyObject(attributesDescription);
 
-const IdentifierInput = Type.Object(
-  { type: identifierType, value: identifierValue, is_primary: Type.Optional(Type.Boolean()) },
+export const IdentifierInput = Type.Object(
+  {
+    type: identifierType,
+    value: identifierValue,
+    is_primary: Type.Optional(Type.Boolean({ description: "The one to use among those of its type" })),
+  },
   closed,
 );
 
-export const ProfileUpsert = Type.Object(
-  { identifiers: Type.Array(IdentifierInput, { minItems: 1, maxItems: identifiersMax }), ...profileFields },
+const identifiers = Type.Array(IdentifierInput, { minItems: 1, maxItems: identifiersMax });
+
+export const ProfileCreate = Type.Object(
+  { identifiers, attributes: Type.Optional(attributes), location: Type.Optional(Location) },
   closed,
 );
+
+const AttributeOperation = Type.Object(
+  {
+    op: Type.Union(
+      ["set", "delete", "append_unique", "remove"].map((name) => Type.Literal(name)),
+      { description: "append_unique and remove treat the array at the path as a set" },
+    ),
+    path: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 32 })], {
+      description: "A top-level key, or the keys of a nested path from the top down; dots are literal",
+    }),
+    value: Type.Optional(Type.Unknown({ description: "Any JSON; needed for all but delete, which has none" })),
+  },
+  closed,
+);
+
+const attributeOperations = Type.Array(AttributeOperation, {
+  minItems: 1,
+  maxItems: 100,
+  description: "Applied in order, all or none; not together with attributes",
+  [opaque]: true,
+});
+
+const upsertFields = { ...ProfileCreate.properties, attribute_operations: Type.Optional(attributeOperations) };
+
+export const ProfileUpsert = Type.Object(upsertFields, closed);
 
 /** A profile as the getting-started guide writes it: identifiers by type. */
 export const GuideProfileUpsert = Type.Object(
   {
     identifiers: Type.Record(Type.String(), identifierValue, { maxProperties: identifiersMax }),
-    attributes: profileFields.attributes,
+    attributes: Type.Optional(attributes),
   },
+  closed,
+);
+
+export const ProfileUpdate = Type.Object(
+  {
+    attributes: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, minProperties: 1, description: attributesDescription, [opaque]: true },
+      ),
+    ),
+    attribute_operations: Type.Optional(attributeOperations),
+    location: Type.Optional(Type.Union([Location, Type.Null()])),
+  },
+  { ...closed, minProperties: 1, description: "Exactly one of attributes and attribute_operations" },
+);
+
+export const ProfileBatchItem = Type.Object({ ...upsertFields, ...itemFields }, closed);
+
+export const profileBatchItemsMax = 100;
+
+export const ProfileBatch = Type.Object(
+  { profiles: Type.Array(ProfileBatchItem, { minItems: 1, maxItems: profileBatchItemsMax }) },
+  closed,
+);
+
+export const ProfileMerge = Type.Object(
+  { source_profile_id: Type.String({ description: "The profile that is merged away" }) },
+  closed,
+);
+
+export const IdentifierUpdate = Type.Object(
+  { is_primary: Type.Literal(true, { description: "The other identifiers of its type lose the mark" }) },
   closed,
 );

@@ -3,19 +3,27 @@ import type { FastifyInstance } from "fastify";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
 import type { NativeContext } from "./context.ts";
 import { sendError, sendNotFound } from "./errors.ts";
+import { collectOperations, createDocument } from "./openapi.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { identifierRoutes } from "./routes/identifiers.ts";
 import { metricRoutes } from "./routes/metrics.ts";
 import { profileRoutes } from "./routes/profiles.ts";
 
-/** Registers the surface under the prefix that it is given. */
-export function nativeSurface(context: NativeContext) {
+/**
+ * Registers the surface under the prefix that it is given.
+ * @param document is given the OpenAPI document of it.
+ */
+export function nativeSurface(context: NativeContext, document: (text: object) => void) {
   return async (app: FastifyInstance): Promise<void> => {
     app.setErrorHandler((error, request, reply) => sendError(context.log, error, request, reply));
     app.setNotFoundHandler((request, reply) => sendNotFound(context.log, request, reply));
+    const operations = collectOperations(app);
     const addMethodNotAllowed = collectMethods(app);
     eventRoutes(app, context);
     profileRoutes(app, context);
+    identifierRoutes(app, context);
     metricRoutes(app, context);
+    document(createDocument(operations));
     addMethodNotAllowed();
   };
 }

@@ -34,6 +34,17 @@ export function createReader<Schema extends Type.TObject>(schema: Schema): Reade
   };
 }
 
+/** Compiles the schema of a batch: its items are read one by one, so that a bad one does not fail the others. Nor does it count them. */
+export function createBatchReader<Schema extends Type.TObject, Field extends keyof Schema["properties"] & string>(
+  schema: Schema,
+  field: Field,
+): Reader<Type.Static<Schema> & Record<Field, unknown[]>> {
+  const unread = Type.Array(Type.Unknown(), { minItems: 1, [opaque]: true });
+  const options = { additionalProperties: false };
+  const reader = createReader(Type.Object({ ...schema.properties, [field]: unread }, options));
+  return reader as unknown as Reader<Type.Static<Schema> & Record<Field, unknown[]>>;
+}
+
 /** A protobuf string cannot hold half a surrogate pair: it would arrive as another text, and two texts as the same. */
 function checkTexts(field: string, value: JsonValue | undefined): void {
   const problem = value === undefined ? undefined : findJsonProblem(value, textDepthMax);
@@ -64,8 +75,10 @@ function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
     } else if (keyword === "boolean") {
       // The schema of an unknown field is `false`.
       note("parameter_unknown", "There is no such field here.", path.join("."));
-    } else if (keyword === "minItems") {
-      note("parameter_missing", `There must be at least one item in ${path.at(-1)}.`, path.join("."));
+    } else if (keyword === "minItems" || keyword === "minProperties") {
+      // Of an empty body it is the body itself that has nothing in it.
+      const where = path.at(-1) ?? "the body";
+      note("parameter_missing", `There must be something in ${where}.`, path.join("."));
     } else if (keyword !== "additionalProperties") {
       // additionalProperties says once more, of the object around them, that there were unknown fields.
       note("parameter_invalid", `This ${message}.`, path.join("."));

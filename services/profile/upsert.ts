@@ -9,6 +9,7 @@ import type { ProfileContext } from "./context.ts";
 import { changeAttributes, checkPrecondition, toLocationChanges } from "./convert.ts";
 import { identifierKey, identifiersPerWriteMax, readIdentifiers, type WantedIdentifier } from "./domain/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
+import { listingFaults } from "./faults.ts";
 import { findHolders, identifiersParam, identityConflict } from "./identity.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
@@ -30,7 +31,11 @@ const keyAgeMaxMicros = 24 * 60 * 60 * 1_000_000;
  * @param property UUID; the one in the request is not looked at.
  * @throws DaybookError with every field at fault.
  */
-export async function upsert(
+export function upsert(context: ProfileContext, property: string, request: UpsertProfileRequest): Promise<Upserted> {
+  return listingFaults(request, () => upsertInTurns(context, property, request));
+}
+
+async function upsertInTurns(
   context: ProfileContext,
   property: string,
   request: UpsertProfileRequest,

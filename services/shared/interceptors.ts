@@ -65,12 +65,16 @@ export function clientInterceptors(credential: string): Interceptor[] {
   ];
 }
 
-/** Calls, and turns what they fail with into a DaybookError. */
-export async function calling<T>(response: Promise<T>): Promise<T> {
+/**
+ * Calls, and turns what they fail with into a DaybookError.
+ * @param rename names the fields at fault as the caller knows them.
+ */
+export async function calling<T>(response: Promise<T>, rename?: (param: string) => string): Promise<T> {
   try {
     return await response;
   } catch (error) {
-    throw fromConnectError(error);
+    const ours = fromConnectError(error);
+    throw rename ? ours.withParams(rename) : ours;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Event, EventInput, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
+import { EventSort, type Event as EventMessage, type RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
@@ -7,31 +7,96 @@ import { isJsonObject } from "#shared/json.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
+import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
-import {
-  eventJson,
-  fromGuideEvent,
-  metricJson,
-  profileJson,
-  toEventInput,
-  toGuideEventError,
-  type EventExpansion,
-} from "../convert.ts";
+import { eventJson, fromGuideEvent, toEventInput, toGuideEventError, type EventExpansion } from "../convert/events.ts";
+import { metricJson } from "../convert/metrics.ts";
+import { profileJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
-import { readQuery } from "../query.ts";
-import { EventBatch, EventBatchItem, EventCreate, GuideEventCreate } from "../schemas.ts";
-import { createReader } from "../validation.ts";
-
-const batchItemsMax = 1000;
+import { operation } from "../operation.ts";
+import { openPage, readPlace, writePlace } from "../paging.ts";
+import { resolvedMeta } from "../profile.ts";
+import { queryOf } from "../query.ts";
+import { BatchResult, Event } from "../resources.ts";
+import { EventBatch, EventBatchItem, eventBatchItemsMax, EventCreate, GuideEventCreate } from "../schemas.ts";
+import { createBatchReader, createReader } from "../validation.ts";
 
 const eventReader = createReader(EventCreate);
 const guideEventReader = createReader(GuideEventCreate);
-const batchReader = createReader(EventBatch);
+const batchReader = createBatchReader(EventBatch, "events");
 const batchItemReader = createReader(EventBatchItem);
 
-export function eventRoutes(app: FastifyInstance, { clients, recording }: NativeContext): void {
-  app.post("/events", { config: { scope: "events:write" } }, async (request, reply) => {
-    readQuery(request.query, {});
+const expands = {
+  profile: "The profile; needs the scope profiles:read",
+  metric: "The metric; needs the scope metrics:read",
+};
+
+const create = operation("events:write", {
+  id: "createEvent",
+  tag: "Events",
+  summary: "Record an event",
+  description:
+    "Answered once it is on disk. An email or phone that nobody has makes a profile. A dedupe_id that was seen within 48 hours gives the " +
+    "first event again.",
+  body: [EventCreate, GuideEventCreate],
+  data: Event,
+  success: { 200: "The first event with the same dedupe_id", 201: "The event recorded" },
+  errors: [
+    "resource_not_found",
+    "profile_redacted",
+    "invalid_id",
+    "invalid_event_type",
+    "reserved_event_type",
+    "parameter_conflict",
+    "idempotency_key_reused",
+  ],
+});
+
+const batch = operation("events:write", {
+  id: "createEvents",
+  tag: "Events",
+  summary: "Record 1 to 1,000 events",
+  description: "A bad item fails alone; the results say what became of each.",
+  body: [EventBatch],
+  data: BatchResult,
+  success: { 200: "What became of each item" },
+  errors: ["too_many_items"],
+});
+
+const list = operation("events:read", {
+  id: "listEvents",
+  tag: "Events",
+  summary: "List events",
+  query: {
+    filters: {
+      type: "Events of this type",
+      profile_id: "Events of this profile, and of those that were merged into it",
+      source: "Events from this source",
+    },
+    ranges: { occurred_at: "When it happened", received_at: "When it was taken" },
+    sorts: ["occurred_at", "received_at"],
+    sortDefault: "-occurred_at",
+    expands,
+    paged: true,
+  },
+  data: Event,
+  list: true,
+  success: { 200: "A page of events" },
+});
+
+const read = operation("events:read", {
+  id: "getEvent",
+  tag: "Events",
+  summary: "Read an event",
+  query: { expands },
+  data: Event,
+  success: { 200: "The event" },
+  errors: ["invalid_id", "resource_not_found"],
+});
+
+export function eventRoutes(app: FastifyInstance, { clients, recording, cursors }: NativeContext): void {
+  app.post("/events", create, async (request, reply) => {
+    queryOf(request);
     const isGuide = isGuideEvent(request.body);
     const input = isGuide
       ? fromGuideEvent(guideEventReader.read(request.body))
@@ -46,40 +111,66 @@ export function eventRoutes(app: FastifyInstance, { clients, recording }: Native
     // The guide's key gives the original answer again; a dedupe_id says that nothing new was created.
     void reply.code(replayed && !isGuide ? 200 : 201);
     void reply.headers({ location: `/v1/events/${event.id}`, "idempotency-replayed": String(replayed) });
-    return sendData(
-      request,
-      reply,
-      eventJson(event),
-      resolvedFrom === undefined ? {} : { resolved_from: resolvedFrom },
-    );
+    return sendData(request, reply, eventJson(event), resolvedMeta(resolvedFrom));
   });
 
-  const batchOptions = { config: { scope: "events:write", rateByBody: true } } as const;
+  const batchOptions = { config: { ...batch.config, rateByBody: true } } as const;
   app.post("/events/batch", batchOptions, async (request, reply) => {
     const isBackfill = isJsonObject(request.body) && request.body.backfill === true;
     app.takeRate(request, reply, isBackfill ? "backfill" : "ordinary");
-    readQuery(request.query, {});
+    queryOf(request);
     const body = batchReader.read(request.body);
-    checkItemCount(body.events.length, batchItemsMax, "events");
-
-    const items = body.events.map((item) => readItem(item, isBackfill));
-    const inputs = items.flatMap(({ input }) => (input instanceof DaybookError ? [] : [input]));
-    const recorded =
-      inputs.length > 0 ? await recording.recordBatch(callerOf(request).propertyId, inputs, callOf(request)) : [];
-    const results = recorded.values();
-    const answers = items.map(({ clientReference, input }) =>
-      input instanceof DaybookError
-        ? failedItem(clientReference, input)
-        : recordedItem(clientReference, results.next().value),
+    checkItemCount(body.events.length, eventBatchItemsMax, "events");
+    const items = body.events.map((item) =>
+      readItem(item, (each) => toEventInput(batchItemReader.read(each), isBackfill)),
     );
-    const failed = answers.filter(({ error }) => error !== null).length;
-    const counts = { succeeded: answers.length - failed, failed };
-    void reply.header("idempotency-replayed", "false");
-    return sendData(request, reply, JSON.stringify({ object: "batch_result", results: answers, counts }));
+    const results = await answerItems(
+      items,
+      (inputs) => recording.recordBatch(callerOf(request).propertyId, inputs, callOf(request)),
+      toItemResult,
+    );
+    return sendBatch(request, reply, results);
   });
 
-  app.get<{ Params: { id: string } }>("/events/:id", { config: { scope: "events:read" } }, async (request, reply) => {
-    const { expands } = readQuery(request.query, { expands: ["profile", "metric"] });
+  app.get("/events", list, async (request, reply) => {
+    const query = queryOf(request);
+    const { propertyId } = callerOf(request);
+    const { filters, ranges, sort, limit } = query;
+    const page = openPage(request, query, cursors, "events");
+    const after = page.after === undefined ? undefined : readPlace(page.after);
+    const profileId = filters.get("profile_id");
+    if (profileId !== undefined) decodeId("prof", profileId, "filter[profile_id]");
+    const found = await calling(
+      clients.events.listEvents(
+        {
+          propertyId,
+          ...(profileId === undefined ? {} : { profileId }),
+          ...(filters.has("type") ? { type: filters.get("type") ?? "" } : {}),
+          ...(filters.has("source") ? { source: filters.get("source") ?? "" } : {}),
+          ...(ranges.has("occurred_at") ? { occurredAt: ranges.get("occurred_at") ?? {} } : {}),
+          ...(ranges.has("received_at") ? { receivedAt: ranges.get("received_at") ?? {} } : {}),
+          sort: sort.field === "received_at" ? EventSort.RECEIVED_AT : EventSort.OCCURRED_AT,
+          ascending: sort.ascending,
+          limit,
+          ...(after ? { after: { time: after.time, eventId: after.id } } : {}),
+        },
+        callOptions(callOf(request)),
+      ),
+    );
+    const last = found.events.at(-1);
+    const time = sort.field === "received_at" ? last?.receivedAt : last?.occurredAt;
+    const meta = page.meta(found.hasMore, last && writePlace(time, last.id));
+    const expansionOf = await expand(request, found.events, query.expands);
+    return sendData(
+      request,
+      reply,
+      `[${found.events.map((event) => eventJson(event, expansionOf(event))).join(",")}]`,
+      meta,
+    );
+  });
+
+  app.get<{ Params: { id: string } }>("/events/:id", read, async (request, reply) => {
+    const { expands: wanted } = queryOf(request);
     decodeId("evt", request.params.id, "id");
     const { propertyId } = callerOf(request);
     const { events } = await calling(
@@ -87,32 +178,38 @@ export function eventRoutes(app: FastifyInstance, { clients, recording }: Native
     );
     const [event] = events;
     if (!event) throw new DaybookError("resource_not_found", "There is no such event.", { param: "id" });
-    return sendData(request, reply, eventJson(event, await expand(request, event, expands)));
+    const expansionOf = await expand(request, events, wanted);
+    return sendData(request, reply, eventJson(event, expansionOf(event)));
   });
 
-  /** What is read of another resource needs the scope of that resource. */
-  async function expand(request: FastifyRequest, event: Event, expands: ReadonlySet<string>): Promise<EventExpansion> {
+  /** Reads what is to be shown in full within events. What is read of another resource needs the scope of that resource. */
+  async function expand(
+    request: FastifyRequest,
+    events: readonly EventMessage[],
+    wanted: ReadonlySet<string>,
+  ): Promise<(event: EventMessage) => EventExpansion> {
     const caller = callerOf(request);
     const { propertyId } = caller;
     const options = callOptions(callOf(request));
-    if (expands.has("profile")) requireScope(caller, "profiles:read");
-    if (expands.has("metric")) requireScope(caller, "metrics:read");
-    const [profile, metric] = await Promise.all([
-      expands.has("profile") && event.profileId !== undefined
-        ? calling(clients.profiles.getProfiles({ propertyId, profileIds: [event.profileId] }, options))
+    if (wanted.has("profile")) requireScope(caller, "profiles:read");
+    if (wanted.has("metric")) requireScope(caller, "metrics:read");
+    const profileIds = [...new Set(events.flatMap(({ profileId }) => (profileId === undefined ? [] : [profileId])))];
+    const names = [...new Set(events.map(({ type }) => type))];
+    const [profiles, metrics] = await Promise.all([
+      wanted.has("profile") && profileIds.length > 0
+        ? calling(clients.profiles.getProfiles({ propertyId, profileIds }, options))
         : undefined,
-      expands.has("metric")
-        ? calling(clients.metrics.getMetrics({ propertyId, names: [event.type] }, options))
+      wanted.has("metric") && names.length > 0
+        ? calling(clients.metrics.getMetrics({ propertyId, names }, options))
         : undefined,
     ]);
-    const [shownProfile] = profile?.profiles ?? [];
-    const [shownMetric] = metric?.metrics ?? [];
-    const identifiers = { expand: false, showValues: false };
-    return {
-      ...(expands.has("profile") ? { profile: shownProfile ? profileJson(shownProfile, identifiers) : "null" } : {}),
+    const profileTexts = new Map(profiles?.profiles.map((profile) => [profile.id, profileJson(profile)]));
+    const metricTexts = new Map(metrics?.metrics.map((metric) => [metric.name, metricJson(metric)]));
+    return ({ profileId = "", type }) => ({
+      ...(wanted.has("profile") ? { profile: profileTexts.get(profileId) ?? "null" } : {}),
       // A metric follows its first event by a moment.
-      ...(expands.has("metric") ? { metric: shownMetric ? metricJson(shownMetric) : "null" } : {}),
-    };
+      ...(wanted.has("metric") ? { metric: metricTexts.get(type) ?? "null" } : {}),
+    });
   }
 }
 
@@ -137,41 +234,9 @@ function isGuideEvent(body: unknown): boolean {
   return true;
 }
 
-interface BatchItemAnswer {
-  status: number;
-  client_reference: string | null;
-  data: { id: string; object: "event" } | null;
-  error: { type: string; code: string; message: string; param: string | null } | null;
-}
-
-function readItem(
-  item: unknown,
-  backfill: boolean,
-): { clientReference: string | null; input: EventInput | DaybookError } {
-  const reference = isJsonObject(item) ? item.client_reference : undefined;
-  const clientReference = typeof reference === "string" ? reference : null;
-  try {
-    return { clientReference, input: toEventInput(batchItemReader.read(item), backfill) };
-  } catch (error) {
-    if (error instanceof DaybookError) return { clientReference, input: error };
-    throw error;
-  }
-}
-
-function recordedItem(clientReference: string | null, result: RecordEventResult | undefined): BatchItemAnswer {
-  const outcome = result?.outcome;
-  if (outcome?.case === "error") return failedItem(clientReference, fromErrorMessage(outcome.value));
-  if (outcome?.case !== "recorded") throw new Error("an item was not answered");
+function toItemResult({ outcome }: RecordEventResult): Pick<BatchItemResult, "status" | "data"> | DaybookError {
+  if (outcome.case === "error") return fromErrorMessage(outcome.value);
+  if (outcome.case !== "recorded") throw new Error("an item has no outcome");
   const { eventId, replayed } = outcome.value;
-  return {
-    status: replayed ? 200 : 201,
-    client_reference: clientReference,
-    data: { id: eventId, object: "event" },
-    error: null,
-  };
-}
-
-function failedItem(clientReference: string | null, error: DaybookError): BatchItemAnswer {
-  const { status, type, code, message, param } = error;
-  return { status, client_reference: clientReference, data: null, error: { type, code, message, param } };
+  return { status: replayed ? 200 : 201, data: { id: eventId, object: "event" } };
 }

@@ -4,19 +4,47 @@ import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
-import { metricJson } from "../convert.ts";
+import { metricJson } from "../convert/metrics.ts";
 import { sendData } from "../envelope.ts";
-import { readQuery } from "../query.ts";
+import { operation } from "../operation.ts";
+import { openPage } from "../paging.ts";
+import { queryOf } from "../query.ts";
+import { Metric } from "../resources.ts";
+
+const list = operation("metrics:read", {
+  id: "listMetrics",
+  tag: "Metrics",
+  summary: "List metrics, oldest first",
+  query: {
+    filters: {
+      name: "The metric of this event type",
+      source: "Metrics whose first event came from this source",
+      system: "true or false: metrics that are, or are not, the platform's own",
+    },
+    paged: true,
+  },
+  data: Metric,
+  list: true,
+  success: { 200: "A page of metrics" },
+});
+
+const read = operation("metrics:read", {
+  id: "getMetric",
+  tag: "Metrics",
+  summary: "Read a metric",
+  data: Metric,
+  success: { 200: "The metric" },
+  errors: ["invalid_id", "resource_not_found"],
+});
 
 export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
-  app.get("/metrics", { config: { scope: "metrics:read" } }, async (request, reply) => {
-    const query = readQuery(request.query, { filters: ["name", "source", "system"], paged: true });
+  app.get("/metrics", list, async (request, reply) => {
+    const query = queryOf(request);
     const { propertyId } = callerOf(request);
     const name = query.filters.get("name");
     const source = query.filters.get("source");
     const system = readBoolean(query.filters.get("system"), "filter[system]");
-    const scope = [propertyId, "metrics", ...[...query.filters].flat()];
-    const after = query.after === undefined ? undefined : cursors.read(scope, query.after);
+    const page = openPage(request, query, cursors, "metrics");
     const { metrics, hasMore } = await calling(
       clients.metrics.listMetrics(
         {
@@ -25,22 +53,16 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
           ...(name === undefined ? {} : { name }),
           ...(source === undefined ? {} : { source }),
           ...(system === undefined ? {} : { system }),
-          ...(after === undefined ? {} : { afterMetricId: after }),
+          ...(page.after === undefined ? {} : { afterMetricId: page.after }),
         },
         callOptions(callOf(request)),
       ),
     );
-    const last = metrics.at(-1);
-    const page = {
-      limit: query.limit,
-      has_more: hasMore,
-      next_cursor: hasMore && last ? cursors.write(scope, last.id) : null,
-    };
-    return sendData(request, reply, `[${metrics.map(metricJson).join(",")}]`, { page });
+    return sendData(request, reply, `[${metrics.map(metricJson).join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id));
   });
 
-  app.get<{ Params: { id: string } }>("/metrics/:id", { config: { scope: "metrics:read" } }, async (request, reply) => {
-    readQuery(request.query, {});
+  app.get<{ Params: { id: string } }>("/metrics/:id", read, async (request, reply) => {
+    queryOf(request);
     decodeId("mtr", request.params.id, "id");
     const { propertyId } = callerOf(request);
     const { metrics } = await calling(

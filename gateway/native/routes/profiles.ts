@@ -1,70 +1,287 @@
 import type { FastifyInstance } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
+import { ProfileSort, type UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
-import type { Caller } from "../../plugins/authentication.ts";
+import { checkItemCount } from "#shared/limits.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
+import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
-import { fromGuideUpsert, profileEtag, profileJson, toUpsertRequest } from "../convert.ts";
+import {
+  fromGuideUpsert,
+  profileEtag,
+  profileJson,
+  toCreateRequest,
+  toStatus,
+  toUpdateRequest,
+  toUpsertRequest,
+} from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
-import { readQuery } from "../query.ts";
-import { GuideProfileUpsert, ProfileUpsert } from "../schemas.ts";
-import { createReader } from "../validation.ts";
+import { operation } from "../operation.ts";
+import { openPage, readPlace, writePlace } from "../paging.ts";
+import { readPrecondition, refusePrecondition } from "../precondition.ts";
+import { findProfile, sendWritten, shownIdentifiers, toPathParam } from "../profile.ts";
+import { queryOf } from "../query.ts";
+import { BatchResult, Profile } from "../resources.ts";
+import {
+  GuideProfileUpsert,
+  ProfileBatch,
+  ProfileBatchItem,
+  profileBatchItemsMax,
+  ProfileCreate,
+  ProfileMerge,
+  ProfileUpdate,
+  ProfileUpsert,
+} from "../schemas.ts";
+import { createBatchReader, createReader } from "../validation.ts";
 
-const upsertReader = createReader(ProfileUpsert);
-const guideUpsertReader = createReader(GuideProfileUpsert);
+const createBody = createReader(ProfileCreate);
+const upsertBody = createReader(ProfileUpsert);
+const guideUpsertBody = createReader(GuideProfileUpsert);
+const updateBody = createReader(ProfileUpdate);
+const mergeBody = createReader(ProfileMerge);
+const batchBody = createBatchReader(ProfileBatch, "profiles");
+const batchItem = createReader(ProfileBatchItem);
 
-export function profileRoutes(app: FastifyInstance, { clients }: NativeContext): void {
-  app.post("/profiles/upsert", { config: { scope: "profiles:write" } }, async (request, reply) => {
-    readQuery(request.query, {});
-    const caller = callerOf(request);
-    const isGuide = isJsonObject(request.body) && isJsonObject(request.body.identifiers);
-    const upsert = isGuide
-      ? fromGuideUpsert(caller.propertyId, guideUpsertReader.read(request.body))
-      : toUpsertRequest(caller.propertyId, upsertReader.read(request.body));
-    const types = isGuide ? (upsert.identifiers ?? []).map(({ type }) => type ?? "") : undefined;
-    const { profile, created } = await calling(
-      clients.profiles.upsertProfile(upsert, callOptions(callOf(request))),
-    ).catch((error: DaybookError) => {
-      throw types ? toGuideUpsertError(error, types) : error;
-    });
-    if (!profile) throw new Error("the profile was not returned");
-    void reply.code(created ? 201 : 200);
-    void reply.headers({ etag: profileEtag(profile), "idempotency-replayed": "false" });
-    if (created) void reply.header("location", `/v1/profiles/${profile.id}`);
-    return sendData(request, reply, profileJson(profile, { expand: false, showValues: false }));
+const expands = { identifiers: "The identifiers; their values need the scope identifiers:read_value" };
+const identifierFilters = ["email", "phone", "external_id"] as const;
+const pathErrors = ["invalid_id", "resource_not_found"] as const;
+// A hundred items, one after the other.
+const batchTimeoutMs = 30_000;
+
+const list = operation("profiles:read", {
+  id: "listProfiles",
+  tag: "Profiles",
+  summary: "List profiles",
+  query: {
+    filters: {
+      email: "The profile with this email, normalised as on write",
+      phone: "The profile with this phone; a plus in a query is written %2B",
+      external_id: "The profile with this external_id",
+      status: "active (the default), merged or redacted",
+      tag: "Profiles with this tag",
+    },
+    ranges: { created_at: "When the profile was made", updated_at: "When it last changed" },
+    sorts: ["created_at", "updated_at"],
+    sortDefault: "-created_at",
+    expands,
+    paged: true,
+  },
+  data: Profile,
+  list: true,
+  success: { 200: "A page of profiles" },
+});
+
+const create = operation("profiles:write", {
+  id: "createProfile",
+  tag: "Profiles",
+  summary: "Create a profile",
+  body: [ProfileCreate],
+  precondition: true,
+  data: Profile,
+  success: { 201: "The profile made" },
+  etag: true,
+  errors: ["identity_conflict"],
+});
+
+const upsert = operation("profiles:write", {
+  id: "upsertProfile",
+  tag: "Profiles",
+  summary: "Create or update the profile that the identifiers belong to",
+  description:
+    "Identifiers that nobody has make a profile; those that one profile has update it, and it gains the others. " +
+    "Identifiers of several profiles are a conflict that names the holders.",
+  body: [ProfileUpsert, GuideProfileUpsert],
+  precondition: true,
+  data: Profile,
+  success: { 200: "The profile updated", 201: "The profile made" },
+  etag: true,
+  errors: ["identity_conflict", "invalid_path", "not_an_array", "parameter_conflict"],
+});
+
+const batch = operation("profiles:write", {
+  id: "upsertProfiles",
+  tag: "Profiles",
+  summary: "Upsert 1 to 100 profiles",
+  description: "In order, one after the other. A bad item fails alone; the results say what became of each.",
+  body: [ProfileBatch],
+  data: BatchResult,
+  success: { 200: "What became of each item" },
+  errors: ["too_many_items"],
+});
+
+const read = operation("profiles:read", {
+  id: "getProfile",
+  tag: "Profiles",
+  summary: "Read a profile",
+  query: { expands, resolves: true },
+  data: Profile,
+  success: { 200: "The profile; the survivor, when the one named is merged" },
+  etag: true,
+  errors: pathErrors,
+});
+
+const update = operation("profiles:write", {
+  id: "updateProfile",
+  tag: "Profiles",
+  summary: "Change attributes and location of a profile",
+  body: [ProfileUpdate],
+  precondition: true,
+  data: Profile,
+  success: { 200: "The profile after the write" },
+  etag: true,
+  errors: [...pathErrors, "profile_redacted", "invalid_path", "not_an_array", "parameter_conflict"],
+});
+
+const merge = operation("profiles:merge", {
+  id: "mergeProfiles",
+  tag: "Profiles",
+  summary: "Merge another profile into this one, for good",
+  description:
+    "The values of the profile in the path win; attributes, tags, location fields and identifiers that it lacks come from the source, " +
+    "whose events read as the survivor's at once.",
+  body: [ProfileMerge],
+  precondition: true,
+  data: Profile,
+  success: { 200: "The survivor" },
+  etag: true,
+  errors: [...pathErrors, "invalid_state_transition"],
+});
+
+type WithId = { Params: { id: string } };
+
+export function profileRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
+  const { profiles } = clients;
+
+  app.get("/profiles", list, async (request, reply) => {
+    const query = queryOf(request);
+    const { propertyId } = callerOf(request);
+    const { filters, ranges, sort, limit } = query;
+    const page = openPage(request, query, cursors, "profiles");
+    const after = page.after === undefined ? undefined : readPlace(page.after);
+    const wanted = identifierFilters.filter((type) => filters.has(type));
+    const found = await calling(
+      profiles.listProfiles(
+        {
+          propertyId,
+          identifiers: wanted.map((type) => ({ type, value: filters.get(type) ?? "" })),
+          status: toStatus(filters.get("status")),
+          ...(filters.has("tag") ? { tag: filters.get("tag") ?? "" } : {}),
+          ...(ranges.has("created_at") ? { createdAt: ranges.get("created_at") ?? {} } : {}),
+          ...(ranges.has("updated_at") ? { updatedAt: ranges.get("updated_at") ?? {} } : {}),
+          sort: sort.field === "updated_at" ? ProfileSort.UPDATED_AT : ProfileSort.CREATED_AT,
+          ascending: sort.ascending,
+          limit,
+          ...(after ? { after: { time: after.time, profileId: after.id } } : {}),
+        },
+        callOptions(callOf(request)),
+      ),
+      (param) => param.replace(/^identifiers\.(\d+).*$/, (_all, index: string) => `filter[${wanted[Number(index)]}]`),
+    );
+    const last = found.profiles.at(-1);
+    const time = sort.field === "updated_at" ? last?.updatedAt : last?.createdAt;
+    const meta = page.meta(found.hasMore, last && writePlace(time, last.id));
+    const shown = shownIdentifiers(request, query);
+    return sendData(
+      request,
+      reply,
+      `[${found.profiles.map((profile) => profileJson(profile, shown)).join(",")}]`,
+      meta,
+    );
   });
 
-  app.get<{ Params: { id: string } }>(
-    "/profiles/:id",
-    { config: { scope: "profiles:read" } },
-    async (request, reply) => {
-      const { expands } = readQuery(request.query, { expands: ["identifiers"] });
-      const caller = callerOf(request);
-      decodeId("prof", request.params.id, "id");
-      const { profiles } = await calling(
-        clients.profiles.getProfiles(
-          { propertyId: caller.propertyId, profileIds: [request.params.id] },
-          callOptions(callOf(request)),
-        ),
-      );
-      const [profile] = profiles;
-      if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "id" });
-      void reply.header("etag", profileEtag(profile));
-      const identifiers = { expand: expands.has("identifiers"), showValues: maySeeValues(caller) };
-      return sendData(request, reply, profileJson(profile, identifiers));
-    },
-  );
+  app.post("/profiles", create, async (request, reply) => {
+    queryOf(request);
+    // There is no profile yet that could be as the caller knows it.
+    if (readPrecondition(request)) {
+      const message = "A profile that is to be made is in no version yet.";
+      throw new DaybookError("precondition_failed", message, { param: "If-Match" });
+    }
+    const { propertyId } = callerOf(request);
+    const body = toCreateRequest(propertyId, createBody.read(request.body));
+    const { profile } = await calling(profiles.createProfile(body, callOptions(callOf(request))));
+    return sendWritten(request, reply, profile, { created: true });
+  });
+
+  app.post("/profiles/upsert", upsert, async (request, reply) => {
+    queryOf(request);
+    const { propertyId } = callerOf(request);
+    const precondition = readPrecondition(request);
+    const isGuide = isJsonObject(request.body) && isJsonObject(request.body.identifiers);
+    const body = isGuide
+      ? fromGuideUpsert(propertyId, guideUpsertBody.read(request.body))
+      : toUpsertRequest(propertyId, upsertBody.read(request.body));
+    const types = (body.identifiers ?? []).map(({ type }) => type ?? "");
+    const { profile, created } = await calling(
+      profiles.upsertProfile({ ...body, precondition }, callOptions(callOf(request))),
+      (param) => (isGuide ? toGuideParam(param, types) : param),
+    );
+    return sendWritten(request, reply, profile, { created });
+  });
+
+  app.post("/profiles/batch", batch, async (request, reply) => {
+    queryOf(request);
+    refusePrecondition(request);
+    const { propertyId } = callerOf(request);
+    const body = batchBody.read(request.body);
+    checkItemCount(body.profiles.length, profileBatchItemsMax, "profiles");
+    const items = body.profiles.map((item) => readItem(item, (each) => toUpsertRequest("", batchItem.read(each))));
+    const options = callOptions(callOf(request), batchTimeoutMs);
+    const results = await answerItems(
+      items,
+      async (inputs) => (await calling(profiles.upsertProfiles({ propertyId, items: inputs }, options))).results,
+      toItemResult,
+    );
+    return sendBatch(request, reply, results);
+  });
+
+  app.get<WithId>("/profiles/:id", read, async (request, reply) => {
+    const query = queryOf(request);
+    const { profile, meta } = await findProfile(clients, request, request.params.id, query.resolve);
+    void reply.header("etag", profileEtag(profile));
+    return sendData(request, reply, profileJson(profile, shownIdentifiers(request, query)), meta);
+  });
+
+  app.patch<WithId>("/profiles/:id", update, async (request, reply) => {
+    queryOf(request);
+    const { id } = request.params;
+    const precondition = readPrecondition(request);
+    decodeId("prof", id, "id");
+    const body = toUpdateRequest(callerOf(request).propertyId, id, updateBody.read(request.body));
+    const response = await calling(
+      profiles.updateProfile({ ...body, precondition }, callOptions(callOf(request))),
+      toPathParam,
+    );
+    return sendWritten(request, reply, response.profile, { resolvedFrom: response.resolvedFrom });
+  });
+
+  app.post<WithId>("/profiles/:id/merge", merge, async (request, reply) => {
+    queryOf(request);
+    const { id } = request.params;
+    const precondition = readPrecondition(request);
+    decodeId("prof", id, "id");
+    const { source_profile_id: sourceProfileId } = mergeBody.read(request.body);
+    const { propertyId } = callerOf(request);
+    const { profile } = await calling(
+      profiles.mergeProfiles(
+        { propertyId, profileId: id, sourceProfileId, precondition },
+        callOptions(callOf(request)),
+      ),
+      toPathParam,
+    );
+    return sendWritten(request, reply, profile);
+  });
 }
 
-function maySeeValues(caller: Caller): boolean {
-  return caller.scopes.has("identifiers:read_value");
+function toItemResult({ outcome }: UpsertProfilesResult): Pick<BatchItemResult, "status" | "data"> | DaybookError {
+  if (outcome.case === "error") return fromErrorMessage(outcome.value);
+  if (outcome.case !== "upserted") throw new Error("an item has no outcome");
+  const { profileId, created } = outcome.value;
+  return { status: created ? 201 : 200, data: { id: profileId, object: "profile" } };
 }
 
 /** Names the fields at fault as the guide's body does: `identifiers.email` for `identifiers.0.value`. */
-function toGuideUpsertError(error: DaybookError, types: readonly string[]): DaybookError {
-  return error.withParams((param) =>
-    param.replace(/^identifiers\.(\d+).*$/, (_whole, index: string) => `identifiers.${types[Number(index)]}`),
-  );
+function toGuideParam(param: string, types: readonly string[]): string {
+  return param.replace(/^identifiers\.(\d+).*$/, (_all, index: string) => `identifiers.${types[Number(index)]}`);
 }

@@ -1,6 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { CreateProfileResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import {
+  CreateProfileResponseSchema,
+  type CreateProfileRequest,
+  type ProfileService,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { ProfileContext } from "../context.ts";
@@ -8,28 +12,34 @@ import { toLocationChanges } from "../convert.ts";
 import { mergeAttributes } from "../domain/attributes.ts";
 import { identifiersPerWriteMax, readIdentifiers } from "../domain/identifiers.ts";
 import { changeLocation } from "../domain/location.ts";
+import { listingFaults } from "../faults.ts";
 import { findHolders, identifiersParam, identityConflict } from "../identity.ts";
 import { toProfile } from "../mapping.ts";
+import type { ProfileRow } from "../sql/profiles.ts";
 import { insert, inTurns } from "../writing.ts";
 
 export function createProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["createProfile"] {
   return async (request) => {
-    checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
-    const property = decodeId("prop", request.propertyId, "property_id");
-    const profile = {
-      identifiers: readIdentifiers(request.identifiers),
-      attributes: mergeAttributes("{}", request.attributesJson ?? "{}"),
-      location: changeLocation(null, toLocationChanges(request.location)),
-      source: request.source,
-    };
-    const row = await inTurns(context, property, async (turn) => {
-      const holders = await findHolders(turn, profile.identifiers);
-      if (holders.length > 0) {
-        const message = "Another profile has one of the identifiers. Update that one, or merge the two.";
-        throw identityConflict(message, profile.identifiers, holders, identifiersParam);
-      }
-      return insert(turn, profile);
-    });
+    const row = await listingFaults(request, () => make(context, request));
     return create(CreateProfileResponseSchema, { profile: toProfile(row) });
   };
+}
+
+async function make(context: ProfileContext, request: CreateProfileRequest): Promise<ProfileRow> {
+  checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
+  const property = decodeId("prop", request.propertyId, "property_id");
+  const profile = {
+    identifiers: readIdentifiers(request.identifiers),
+    attributes: mergeAttributes("{}", request.attributesJson ?? "{}"),
+    location: changeLocation(null, toLocationChanges(request.location)),
+    source: request.source,
+  };
+  return inTurns(context, property, async (turn) => {
+    const holders = await findHolders(turn, profile.identifiers);
+    if (holders.length > 0) {
+      const message = "Another profile has one of the identifiers. Update that one, or merge the two.";
+      throw identityConflict(message, profile.identifiers, holders, identifiersParam);
+    }
+    return insert(turn, profile);
+  });
 }

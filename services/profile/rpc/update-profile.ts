@@ -4,15 +4,18 @@ import { UpdateProfileResponseSchema, type ProfileService } from "#proto/daybook
 import type { ProfileContext } from "../context.ts";
 import { changeAttributes, toLocationChanges } from "../convert.ts";
 import { changeLocation } from "../domain/location.ts";
+import { listingFaults } from "../faults.ts";
 import { toProfile } from "../mapping.ts";
 import { writeToProfile } from "../writing.ts";
 
 export function updateProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["updateProfile"] {
   return async (request) => {
-    const { row, resolved } = await writeToProfile(context, request, ({ attributes, location }) => ({
-      attributes: changeAttributes(attributes, request),
-      location: changeLocation(location, toLocationChanges(request.location)),
-    }));
+    const { row, resolved } = await listingFaults(request, () =>
+      writeToProfile(context, request, ({ attributes, location }) => ({
+        attributes: changeAttributes(attributes, request),
+        location: changeLocation(location, toLocationChanges(request.location)),
+      })),
+    );
     return create(UpdateProfileResponseSchema, { profile: toProfile(row), ...resolved });
   };
 }

@@ -1,0 +1,28 @@
+/** Metrics: messages to wire. */
+import { ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { formatTimestamp } from "#shared/time.ts";
+
+const valueTypeNames: Record<ValueType, string> = {
+  [ValueType.UNSPECIFIED]: "mixed",
+  [ValueType.STRING]: "string",
+  [ValueType.NUMBER]: "number",
+  [ValueType.BOOLEAN]: "boolean",
+  [ValueType.TIMESTAMP]: "timestamp",
+  [ValueType.ARRAY]: "array",
+  [ValueType.OBJECT]: "object",
+  [ValueType.MIXED]: "mixed",
+};
+
+/** A metric as JSON text. */
+export function metricJson(metric: Metric): string {
+  return JSON.stringify({
+    id: metric.id,
+    object: "metric",
+    name: metric.name,
+    source: metric.source ?? null,
+    system: metric.system,
+    description: metric.description ?? null,
+    first_seen_at: metric.firstSeenAt ? formatTimestamp(metric.firstSeenAt) : null,
+    schema: Object.fromEntries(metric.schema.map(({ path, type }) => [path, valueTypeNames[type]])),
+  });
+}

@@ -1,0 +1,232 @@
+/** Profiles and their identifiers: wire to messages and back. What a caller stored as JSON stays text throughout. */
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { Static } from "typebox";
+import {
+  AttributeOperator,
+  CreateProfileRequestSchema,
+  ProfileStatus,
+  UpdateProfileRequestSchema,
+  UpsertProfileRequestSchema,
+  type AttributeOperationSchema,
+  type CreateProfileRequest,
+  type Identifier,
+  type LocationPatchSchema,
+  type Profile,
+  type UpdateProfileRequest,
+  type UpsertProfileRequest,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { textProblem } from "#shared/json.ts";
+import { formatTimestamp } from "#shared/time.ts";
+import type {
+  GuideProfileUpsert,
+  IdentifierInput,
+  ProfileBatchItem,
+  ProfileCreate,
+  ProfileUpdate,
+  ProfileUpsert,
+} from "../schemas.ts";
+import { apiSource as source, timeText } from "./text.ts";
+
+const operators = {
+  set: AttributeOperator.SET,
+  delete: AttributeOperator.DELETE,
+  append_unique: AttributeOperator.APPEND_UNIQUE,
+  remove: AttributeOperator.REMOVE,
+} as const;
+
+export function toCreateRequest(propertyId: string, body: Static<typeof ProfileCreate>): CreateProfileRequest {
+  return create(CreateProfileRequestSchema, { propertyId, ...toFields(body) });
+}
+
+/** What a creation and an upsert have in common. */
+function toFields(body: Static<typeof ProfileCreate>) {
+  return {
+    identifiers: body.identifiers.map(toIdentifierInput),
+    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
+    ...(body.location === undefined ? {} : { location: toLocationPatch(body.location) }),
+    source,
+  };
+}
+
+/** @throws DaybookError `parameter_conflict` when it has both attributes and attribute_operations. */
+export function toUpsertRequest(
+  propertyId: string,
+  body: Static<typeof ProfileUpsert> | Static<typeof ProfileBatchItem>,
+): UpsertProfileRequest {
+  return create(UpsertProfileRequestSchema, {
+    propertyId,
+    ...toFields(body),
+    ...toAttributeOperations(body),
+    ...("idempotency_key" in body && body.idempotency_key !== undefined
+      ? { idempotencyKey: body.idempotency_key }
+      : {}),
+  });
+}
+
+export function fromGuideUpsert(propertyId: string, body: Static<typeof GuideProfileUpsert>): UpsertProfileRequest {
+  return create(UpsertProfileRequestSchema, {
+    propertyId,
+    identifiers: Object.entries(body.identifiers).map(([type, value]) => ({ type, value })),
+    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
+    source,
+  });
+}
+
+/** @throws DaybookError `parameter_missing` or `parameter_conflict` unless it has exactly one of attributes and attribute_operations. */
+export function toUpdateRequest(
+  propertyId: string,
+  profileId: string,
+  body: Static<typeof ProfileUpdate>,
+): UpdateProfileRequest {
+  if (body.attributes === undefined && body.attribute_operations === undefined) {
+    const message = "Either attributes or attribute_operations is required.";
+    throw new DaybookError("parameter_missing", message, { param: "attributes" });
+  }
+  return create(UpdateProfileRequestSchema, {
+    propertyId,
+    profileId,
+    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
+    ...toAttributeOperations(body),
+    // null empties all of it.
+    ...(body.location === undefined
+      ? {}
+      : { location: body.location === null ? { clear: locationFields } : toLocationPatch(body.location) }),
+  });
+}
+
+export function toIdentifierInput({ type, value, is_primary }: Static<typeof IdentifierInput>): {
+  type: string;
+  value: string;
+  isPrimary: boolean;
+} {
+  return { type, value, isPrimary: is_primary ?? false };
+}
+
+function toAttributeOperations({
+  attributes,
+  attribute_operations: operations,
+}: Static<typeof ProfileUpsert> | Static<typeof ProfileUpdate>): {
+  attributeOperations?: MessageInitShape<typeof AttributeOperationSchema>[];
+} {
+  if (operations === undefined) return {};
+  if (attributes !== undefined) {
+    const message = "Send either attributes or attribute_operations.";
+    throw new DaybookError("parameter_conflict", message, { param: "attribute_operations" });
+  }
+  return {
+    attributeOperations: operations.map((operation, index) => {
+      const path = [operation.path].flat();
+      // A protobuf string cannot hold half a surrogate pair.
+      const problem = path.map(textProblem).find((reason) => reason !== undefined);
+      if (problem !== undefined) {
+        const param = `attribute_operations.${index}.path`;
+        throw new DaybookError("parameter_invalid", `A key of this path ${problem}.`, { param });
+      }
+      return {
+        op: operators[operation.op as keyof typeof operators],
+        path,
+        ...(operation.value === undefined ? {} : { valueJson: JSON.stringify(operation.value) }),
+      };
+    }),
+  };
+}
+
+const locationFields = ["city", "region", "country", "timezone", "zip"];
+
+function toLocationPatch(location: Record<string, string | null>): MessageInitShape<typeof LocationPatchSchema> {
+  const entries = Object.entries(location);
+  return {
+    set: Object.fromEntries(entries.flatMap(([field, value]) => (value === null ? [] : [[field, value]]))),
+    clear: entries.flatMap(([field, value]) => (value === null ? [field] : [])),
+  };
+}
+
+const statusNames: Record<ProfileStatus, string> = {
+  [ProfileStatus.UNSPECIFIED]: "active",
+  [ProfileStatus.ACTIVE]: "active",
+  [ProfileStatus.MERGED]: "merged",
+  [ProfileStatus.REDACTED]: "redacted",
+};
+
+/**
+ * A status by its name; unspecified without one.
+ * @throws DaybookError `parameter_invalid` for what is no status.
+ */
+export function toStatus(name: string | undefined): ProfileStatus {
+  if (name === undefined) return ProfileStatus.UNSPECIFIED;
+  const statuses = [ProfileStatus.ACTIVE, ProfileStatus.MERGED, ProfileStatus.REDACTED];
+  const status = statuses.find((known) => statusNames[known] === name);
+  if (status !== undefined) return status;
+  throw new DaybookError("parameter_invalid", "A status is active, merged or redacted.", { param: "filter[status]" });
+}
+
+/** How the identifiers of a profile are shown: by their ids, or whole, with their values or masked. */
+export interface ShownIdentifiers {
+  expand: boolean;
+  showValues: boolean;
+}
+
+/** A profile as JSON text. */
+export function profileJson(
+  profile: Profile,
+  identifiers: ShownIdentifiers = { expand: false, showValues: false },
+): string {
+  const { location } = profile;
+  const shown = {
+    identifier_ids: profile.identifiers.map(({ id }) => id),
+    ...(identifiers.expand
+      ? { identifiers: profile.identifiers.map((identifier) => identifierObject(identifier, identifiers.showValues)) }
+      : {}),
+  };
+  const rest = {
+    tags: profile.tags,
+    location: location
+      ? {
+          city: location.city ?? null,
+          region: location.region ?? null,
+          country: location.country ?? null,
+          timezone: location.timezone ?? null,
+          zip: location.zip ?? null,
+        }
+      : null,
+    merged_into: profile.mergedInto ?? null,
+    ...(profile.profileRef === undefined ? {} : { profile_ref: profile.profileRef }),
+    created_at: timeText(profile.createdAt),
+    updated_at: timeText(profile.updatedAt),
+  };
+  return (
+    `{"id":"${profile.id}","object":"profile","status":"${statusNames[profile.status]}",` +
+    `${JSON.stringify(shown).slice(1, -1)},"attributes":${profile.attributesJson},${JSON.stringify(rest).slice(1)}`
+  );
+}
+
+/** The strong entity tag of a profile. */
+export function profileEtag(profile: Profile): string {
+  return `"v${profile.version}"`;
+}
+
+/** An identifier as an object of JSON. */
+export function identifierObject(identifier: Identifier, showValue: boolean): object {
+  return {
+    id: identifier.id,
+    object: "identifier",
+    profile_id: identifier.profileId,
+    type: identifier.type,
+    ...(showValue ? { value: identifier.value } : {}),
+    display_value: maskValue(identifier),
+    is_primary: identifier.isPrimary,
+    verified_at: identifier.verifiedAt ? formatTimestamp(identifier.verifiedAt) : null,
+    source: identifier.source,
+    created_at: timeText(identifier.createdAt),
+    updated_at: timeText(identifier.updatedAt),
+  };
+}
+
+/** `j•••@example.com`, `+1•••••••0123`, `c•••`: enough to tell two apart, and always as long, whatever is hidden. */
+export function maskValue({ type, value }: Pick<Identifier, "type" | "value">): string {
+  const [first = ""] = value;
+  if (type === "email" && value.includes("@")) return `${first}•••${value.slice(value.lastIndexOf("@"))}`;
+  if (type === "phone") return `${value.slice(0, 2)}•••••••${value.slice(-4)}`;
+  return `${first}•••`;
+}

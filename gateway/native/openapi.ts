@@ -1,0 +1,282 @@
+/** The OpenAPI document of the native surface, made of what the routes say of themselves and of the schemas that validate them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { errorCatalogue, type ErrorCode } from "#shared/errors.ts";
+import { newestRevision, revisions } from "#shared/revisions.ts";
+import type { Operation } from "./operation.ts";
+import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
+import * as resources from "./resources.ts";
+import * as bodies from "./schemas.ts";
+import { opaque } from "./validation.ts";
+
+type Json = Record<string, unknown>;
+
+/** A route and what it says of itself. */
+export interface DocumentedRoute {
+  method: string;
+  /** As Fastify has it, such as `/v1/profiles/:id`. */
+  url: string;
+  scope: string;
+  operation: Operation;
+}
+
+/** Notes the operations that a scope registers from here on. */
+export function collectOperations(app: FastifyInstance): readonly DocumentedRoute[] {
+  const routes: DocumentedRoute[] = [];
+  app.addHook("onRoute", ({ method, url, config }) => {
+    const { scope, operation } = config ?? {};
+    if (typeof method === "string" && method !== "HEAD" && operation && scope !== undefined) {
+      routes.push({ method, url, scope, operation });
+    }
+  });
+  return routes;
+}
+
+const packageFile = join(import.meta.dirname, "../../package.json");
+
+/** Makes the document. */
+export function createDocument(routes: readonly DocumentedRoute[]): object {
+  const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.url.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Daybook",
+      version,
+      description:
+        "Records what customers do and who they are. Ids are prefixed, parsed in either case, and sort by creation. Times are UTC with microseconds. " +
+        `Revisions: ${revisions.join(", ")}; under ${revisions[0]} errors have the form {error: {code, message, field, request_id}}.`,
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }],
+    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
+      schemas: Object.fromEntries([...schemaNames].map(([schema, name]) => [name, toSchema(schema, schema)])),
+      headers,
+    },
+  };
+}
+
+/** Schemas that have a name of their own: the exported ones. */
+const schemaNames = new Map<object, string>(
+  [...Object.entries(resources), ...Object.entries(bodies)].flatMap(([name, schema]) =>
+    typeof schema === "object" ? [[schema, name]] : [],
+  ),
+);
+
+/** A schema as the document has it: named ones by reference, and without our own marks. */
+function toSchema(schema: unknown, root?: object): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => toSchema(item));
+  if (typeof schema !== "object" || schema === null) return schema;
+  const name = schemaNames.get(schema);
+  if (name !== undefined && schema !== root) return { $ref: `#/components/schemas/${name}` };
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => (key === opaque ? [] : [[key, toSchema(value)]])),
+  );
+}
+
+const headers: Json = {
+  RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },
+  Revision: { description: "The revision that the answer is in", schema: { type: "string", format: "date" } },
+  RateLimit: { description: "Requests permitted in the current window", schema: { type: "integer" } },
+  RateRemaining: { description: "Requests left in it", schema: { type: "integer" } },
+  RateReset: { description: "Seconds until it ends", schema: { type: "integer" } },
+  RetryAfter: { description: "Seconds to wait before trying again", schema: { type: "integer" } },
+  ETag: { description: "The version of the profile, for If-Match", schema: { type: "string" } },
+  Location: { description: "Where the new resource is", schema: { type: "string" } },
+  Replayed: { description: "Whether nothing was done, as it had been done before", schema: { type: "boolean" } },
+};
+
+const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
+
+const commonHeaders = {
+  "X-Request-Id": header("RequestId"),
+  "Service-Version": header("Revision"),
+  "RateLimit-Limit": header("RateLimit"),
+  "RateLimit-Remaining": header("RateRemaining"),
+  "RateLimit-Reset": header("RateReset"),
+};
+
+function describeOperation({ method, url, scope, operation }: DocumentedRoute): Json {
+  const { id, tag, summary, description, body, success } = operation;
+  const isWrite = method !== "GET";
+  const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
+  const content = toContent({
+    type: "object",
+    properties: { data, meta: toSchema(resources.Meta) },
+    required: ["data", "meta"],
+    additionalProperties: false,
+  });
+  const answers = Object.entries(success).map(([status, text]): [string, Json] => [
+    status,
+    {
+      description: text,
+      headers: {
+        ...commonHeaders,
+        ...(operation.etag ? { ETag: header("ETag") } : {}),
+        ...(isWrite ? { "Idempotency-Replayed": header("Replayed") } : {}),
+        ...(status === "201" ? { Location: header("Location") } : {}),
+      },
+      content,
+    },
+  ]);
+  const forms = body?.map((schema) => toSchema(schema));
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: [description, `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
+    parameters: [...pathParameters(url), ...queryParameters(operation.query), ...headerParameters(operation)],
+    ...(forms
+      ? { requestBody: { required: true, content: toContent(forms.length > 1 ? { anyOf: forms } : forms[0]) } }
+      : {}),
+    responses: { ...Object.fromEntries(answers), ...refusals(operation, body !== undefined) },
+  };
+}
+
+function toContent(schema: unknown): Json {
+  return { "application/json": { schema } };
+}
+
+function pathParameters(url: string): Json[] {
+  return [...url.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters(rules: QueryRules = {}): Json[] {
+  const parameter = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
+    name,
+    in: "query",
+    description,
+    schema,
+  });
+  const boundOf = { gte: "from then on", gt: "after then", lte: "up to then", lt: "before then" };
+  const expandable = Object.entries(rules.expands ?? {});
+  return [
+    ...Object.entries(rules.filters ?? {}).map(([name, text]) => parameter(`filter[${name}]`, text)),
+    ...Object.entries(rules.ranges ?? {}).flatMap(([name, text]) =>
+      rangeOperators.map((operator) =>
+        parameter(`filter[${name}][${operator}]`, `${text}: ${boundOf[operator]}`, {
+          type: "string",
+          format: "date-time",
+        }),
+      ),
+    ),
+    ...(rules.sorts
+      ? [
+          parameter("sort", "The order; ids decide between equals", {
+            type: "string",
+            enum: rules.sorts.flatMap((field) => [field, `-${field}`]),
+            default: rules.sortDefault,
+          }),
+        ]
+      : []),
+    ...(expandable.length > 0
+      ? [
+          parameter(
+            "expand",
+            `What to show in full, joined by commas. ${expandable.map((entry) => entry.join(": ")).join(". ")}`,
+          ),
+        ]
+      : []),
+    ...(rules.paged
+      ? [
+          parameter("page[limit]", `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}`, {
+            type: "integer",
+            minimum: 1,
+            default: pageLimit.default,
+          }),
+          parameter(
+            "page[after]",
+            "meta.page.next_cursor of the page before; good for 7 days and for the same query only",
+          ),
+        ]
+      : []),
+    ...(rules.resolves
+      ? [
+          parameter("resolve", "false reads a merged profile itself, not its survivor", {
+            type: "boolean",
+            default: true,
+          }),
+        ]
+      : []),
+  ];
+}
+
+function headerParameters({ precondition }: Operation): Json[] {
+  const parameter = (name: string, description: string, schema: Json): Json => ({
+    name,
+    in: "header",
+    description,
+    schema,
+  });
+  return [
+    parameter(
+      "Service-Version",
+      `A date: answer in the newest revision not after it, of ${newestRevision} and before`,
+      {
+        type: "string",
+        format: "date",
+      },
+    ),
+    ...(precondition
+      ? [parameter("If-Match", "The ETag of a prior read; without it the last write wins", { type: "string" })]
+      : []),
+  ];
+}
+
+const everyOperation: readonly ErrorCode[] = [
+  "bad_request",
+  "parameter_invalid",
+  "parameter_unknown",
+  "invalid_revision",
+  "invalid_api_key",
+  "missing_scope",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+];
+const everyBody: readonly ErrorCode[] = [
+  "parameter_missing",
+  "invalid_json",
+  "request_too_large",
+  "unsupported_media_type",
+];
+
+/** Refusals by status, each with the codes that there may be. */
+function refusals({ query, precondition, errors = [] }: Operation, hasBody: boolean): Json {
+  const codes = new Set<ErrorCode>([
+    ...everyOperation,
+    ...(hasBody ? everyBody : []),
+    ...(query?.filters || query?.ranges ? (["unsupported_filter"] as const) : []),
+    ...(query?.paged ? (["unsupported_sort", "invalid_cursor"] as const) : []),
+    ...(query?.expands ? (["unsupported_expand"] as const) : []),
+    ...(precondition ? (["precondition_failed"] as const) : []),
+    ...errors,
+  ]);
+  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, some]) => [
+      status,
+      {
+        description: `Codes: ${some.map((code) => `\`${code}\``).join(", ")}`,
+        headers: {
+          ...commonHeaders,
+          ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
+        },
+        content: toContent(toSchema(resources.ErrorBody)),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,41 @@
+/** Operations: each route says in one place what validates it, what it needs and what it answers, and the OpenAPI document is made of that. */
+import type Type from "typebox";
+import type { ErrorCode } from "#shared/errors.ts";
+import type { QueryRules } from "./query.ts";
+
+/** What there is to say of a route. */
+export interface Operation {
+  /** Unique, in camel case. */
+  id: string;
+  /** Which resource it belongs to. */
+  tag: "Events" | "Profiles" | "Identifiers" | "Metrics";
+  summary: string;
+  /** More than the summary says, in Markdown. */
+  description?: string;
+  query?: QueryRules;
+  /** The forms that a body may have: these schemas validate it. */
+  body?: readonly Type.TObject[];
+  /** Whether it takes If-Match. */
+  precondition?: true;
+  /** What it answers. */
+  data: Type.TSchema;
+  /** Whether data is an array of those, in pages. */
+  list?: true;
+  /** Success, by status. */
+  success: Readonly<Record<number, string>>;
+  /** Whether the answer has an ETag. */
+  etag?: true;
+  /** What it refuses for beyond what every operation does. */
+  errors?: readonly ErrorCode[];
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    operation?: Operation;
+  }
+}
+
+/** Options of a route: what a key needs for it, and what there is to say of it. */
+export function operation(scope: string, what: Operation): { config: { scope: string; operation: Operation } } {
+  return { config: { scope, operation: what } };
+}

@@ -1,0 +1,37 @@
+/** If-Match: a write happens only to the profile that the caller has read. */
+import { create } from "@bufbuild/protobuf";
+import type { FastifyRequest } from "fastify";
+import { PreconditionSchema, type Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+
+// RFC 9110, section 8.8.3.
+const entityTag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+const listPattern = new RegExp(`^${entityTag}(?:[ \\t]*,[ \\t]*${entityTag})*$`);
+const headerLengthMax = 1000;
+
+/**
+ * Reads If-Match.
+ * @returns undefined without one. An entity tag that is none of ours, or a weak one, matches no version.
+ * @throws DaybookError `parameter_invalid` with param `If-Match` when it is malformed.
+ */
+export function readPrecondition(request: FastifyRequest): Precondition | undefined {
+  const header = request.headers["if-match"]?.trim();
+  if (header === undefined) return undefined;
+  if (header === "*") return create(PreconditionSchema, { anyVersion: true });
+  if (header.length > headerLengthMax || !listPattern.test(header)) {
+    const message = 'If-Match is the ETag of a prior read, such as "v3", or *.';
+    throw new DaybookError("parameter_invalid", message, { param: "If-Match" });
+  }
+  const versions = [...header.matchAll(/(?<!W\/)"v([1-9]\d{0,14})"/g)].map(([, version]) => BigInt(version ?? ""));
+  return create(PreconditionSchema, { versions });
+}
+
+/**
+ * Refuses If-Match where there is no one profile that it could be about.
+ * @throws DaybookError `parameter_invalid` with param `If-Match`.
+ */
+export function refusePrecondition(request: FastifyRequest): void {
+  if (request.headers["if-match"] === undefined) return;
+  const message = "If-Match is for writes to one profile, not for batches.";
+  throw new DaybookError("parameter_invalid", message, { param: "If-Match" });
+}

@@ -1,0 +1,66 @@
+/** What the routes of profiles and of their identifiers have in common. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { callerOf, callOf } from "../plugins/request.ts";
+import type { Clients } from "../clients.ts";
+import { profileEtag, profileJson, type ShownIdentifiers } from "./convert/profiles.ts";
+import { sendData, type MetaExtra } from "./envelope.ts";
+import type { Query } from "./query.ts";
+
+/**
+ * Reads the profile of a path.
+ * @throws DaybookError `invalid_id` or `resource_not_found` with param `id`.
+ */
+export async function findProfile(
+  clients: Clients,
+  request: FastifyRequest,
+  id: string,
+  resolveMerged: boolean,
+): Promise<{ profile: Profile; meta: MetaExtra }> {
+  const asked = encodeId("prof", decodeId("prof", id, "id"));
+  const { propertyId } = callerOf(request);
+  const { profiles } = await calling(
+    clients.profiles.getProfiles({ propertyId, profileIds: [asked], resolveMerged }, callOptions(callOf(request))),
+  );
+  const [profile] = profiles;
+  if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "id" });
+  return { profile, meta: resolvedMeta(profile.id === asked ? undefined : asked) };
+}
+
+/** What meta says when a merged profile was named. */
+export function resolvedMeta(resolvedFrom: string | undefined): MetaExtra {
+  return resolvedFrom === undefined ? {} : { resolved_from: resolvedFrom };
+}
+
+/** Answers a write with the profile as it now is. */
+export function sendWritten(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  profile: Profile | undefined,
+  { created = false, resolvedFrom }: { created?: boolean; resolvedFrom?: string | undefined } = {},
+): FastifyReply {
+  if (!profile) throw new Error("the profile was not returned");
+  void reply.code(created ? 201 : 200);
+  void reply.headers({ etag: profileEtag(profile), "idempotency-replayed": "false" });
+  if (created) void reply.header("location", `/v1/profiles/${profile.id}`);
+  return sendData(request, reply, profileJson(profile), resolvedMeta(resolvedFrom));
+}
+
+/** How identifiers are shown to a caller. */
+export function shownIdentifiers(request: FastifyRequest, { expands }: Query): ShownIdentifiers {
+  return { expand: expands.has("identifiers"), showValues: maySeeValues(request) };
+}
+
+/** Whether a caller may see more of an identifier than its mask. */
+export function maySeeValues(request: FastifyRequest): boolean {
+  return callerOf(request).scopes.has("identifiers:read_value");
+}
+
+/** Names the fields at fault as a request with the profile in its path does. */
+export function toPathParam(param: string): string {
+  if (param === "profile_id") return "id";
+  return param.replace(/^identifier\./, "");
+}

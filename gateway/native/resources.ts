@@ -1,0 +1,191 @@
+/** What the native surface answers with. These schemas document it; the tests hold the answers against them. */
+import Type from "typebox";
+
+const closed = { additionalProperties: false } as const;
+const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const time = (description?: string) =>
+  Type.String({
+    format: "date-time",
+    pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{6}Z$",
+    ...(description === undefined ? {} : { description }),
+  });
+const id = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$` });
+const oneOf = (names: readonly string[], description: string) =>
+  Type.Union(
+    names.map((name) => Type.Literal(name)),
+    { description },
+  );
+const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
+
+export const Identifier = Type.Object(
+  {
+    id: id("idnt"),
+    object: Type.Literal("identifier"),
+    profile_id: id("prof"),
+    type: Type.String({ description: "Open: email, phone, external_id or a type of your own" }),
+    value: Type.Optional(Type.String({ description: "Normalised; only with the scope identifiers:read_value" })),
+    display_value: Type.String({ description: "Masked" }),
+    is_primary: Type.Boolean(),
+    verified_at: nullable(time()),
+    source: Type.String({ description: "Open; where it came from" }),
+    created_at: time(),
+    updated_at: time(),
+  },
+  closed,
+);
+
+const Location = Type.Object(
+  {
+    city: nullable(Type.String()),
+    region: nullable(Type.String()),
+    country: nullable(Type.String({ description: "ISO 3166-1 alpha-2" })),
+    timezone: nullable(Type.String({ description: "IANA name" })),
+    zip: nullable(Type.String()),
+  },
+  closed,
+);
+
+export const Profile = Type.Object(
+  {
+    id: id("prof"),
+    object: Type.Literal("profile"),
+    status: oneOf(["active", "merged", "redacted"], "Closed"),
+    identifier_ids: Type.Array(id("idnt"), { description: "Oldest first" }),
+    identifiers: Type.Optional(Type.Array(Identifier, { description: "With expand=identifiers" })),
+    attributes: anyObject("Custom attributes"),
+    tags: Type.Array(Type.String(), { description: "Read-only here; operators write them" }),
+    location: nullable(Location),
+    merged_into: nullable(id("prof")),
+    profile_ref: Type.Optional(
+      Type.String({
+        pattern: "^p_[0-9A-Za-z]{5}$",
+        description: "Compact reference, for properties that have them. It proves nothing",
+      }),
+    ),
+    created_at: time(),
+    updated_at: time(),
+  },
+  closed,
+);
+
+export const DeletedIdentifier = Type.Object(
+  { id: id("idnt"), object: Type.Literal("identifier"), deleted: Type.Literal(true) },
+  closed,
+);
+
+export const Metric = Type.Object(
+  {
+    id: id("mtr"),
+    object: Type.Literal("metric"),
+    name: Type.String({ description: "Open; the event type" }),
+    source: nullable(Type.String({ description: "Open; where its first event came from" })),
+    system: Type.Boolean({ description: "Owned by the platform" }),
+    description: nullable(Type.String()),
+    first_seen_at: nullable(time()),
+    schema: Type.Record(
+      Type.String(),
+      oneOf(["string", "number", "boolean", "timestamp", "array", "object", "mixed"], "Closed"),
+      { description: "What the properties of its events were seen to be, by path; at most 500" },
+    ),
+  },
+  closed,
+);
+
+export const Event = Type.Object(
+  {
+    id: id("evt"),
+    object: Type.Literal("event"),
+    type: Type.String({ description: "Open; lowercase dot notation" }),
+    profile_id: nullable(id("prof")),
+    profile: Type.Optional(nullable(Profile)),
+    metric: Type.Optional(nullable(Metric)),
+    properties: anyObject("As they were sent"),
+    value: nullable(Type.String({ description: "A decimal number, exactly as it was sent" })),
+    currency: nullable(Type.String({ pattern: "^[A-Z]{3}$" })),
+    occurred_at: time(),
+    received_at: time(),
+    dedupe_id: nullable(Type.String()),
+    source: Type.String({ description: "Open; api, sdk, system or the name of an integration" }),
+  },
+  closed,
+);
+
+const errorTypes = [
+  "invalid_request",
+  "authentication_error",
+  "authorization_error",
+  "idempotency_error",
+  "conflict",
+  "not_found",
+  "rate_limit_error",
+  "precondition_failed",
+  "provider_error",
+  "internal_error",
+];
+const code = Type.String({ pattern: "^[a-z][a-z0-9_]*$" });
+const param = nullable(Type.String({ description: "Dotted path to the field, query parameter or header at fault" }));
+const itemFields = { code, message: Type.String(), param };
+
+export const BatchResult = Type.Object(
+  {
+    object: Type.Literal("batch_result"),
+    results: Type.Array(
+      Type.Object(
+        {
+          status: Type.Integer({ minimum: 200, maximum: 599 }),
+          client_reference: nullable(Type.String()),
+          data: nullable(Type.Object({ id: Type.String(), object: Type.String() }, closed)),
+          error: nullable(Type.Object({ type: oneOf(errorTypes, "Closed"), ...itemFields }, closed)),
+        },
+        closed,
+      ),
+      { description: "In the order of the request" },
+    ),
+    counts: Type.Object({ succeeded: Type.Integer({ minimum: 0 }), failed: Type.Integer({ minimum: 0 }) }, closed),
+  },
+  closed,
+);
+
+export const Meta = Type.Object(
+  {
+    request_id: id("req"),
+    revision: Type.String({ format: "date" }),
+    livemode: Type.Boolean(),
+    as_of: Type.Optional(time("The response reflects data through this instant")),
+    page: Type.Optional(
+      Type.Object(
+        {
+          limit: Type.Integer({ minimum: 1, maximum: 500 }),
+          has_more: Type.Boolean(),
+          next_cursor: nullable(Type.String({ pattern: "^cur_", description: "For page[after]; good for 7 days" })),
+        },
+        closed,
+      ),
+    ),
+    resolved_from: Type.Optional(
+      Type.String({ description: "The merged profile that the request named; data has the survivor" }),
+    ),
+  },
+  closed,
+);
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object(
+      {
+        type: oneOf(errorTypes, "Closed"),
+        code,
+        message: Type.String(),
+        param: Type.Optional(param),
+        request_id: id("req"),
+        retryable: Type.Boolean({ description: "Whether the same request, unchanged, can succeed later" }),
+        retry_after_ms: Type.Optional(nullable(Type.Integer({ minimum: 0 }))),
+        errors: Type.Optional(
+          Type.Array(Type.Object(itemFields, closed), { maxItems: 20, description: "Every field at fault" }),
+        ),
+      },
+      closed,
+    ),
+  },
+  closed,
+);
