@@ -1,5 +1,7 @@
 /** The settings of the gateway. */
 import type { SettingsReader } from "#shared/config.ts";
+import { http2Transport } from "#shared/transport.ts";
+import type { Transports } from "./clients.ts";
 import type { RateLimits } from "./plugins/rate-limit.ts";
 
 /** Where the gateway listens and what it admits, wherever it runs. */
@@ -21,5 +23,27 @@ export function readGatewaySettings(reader: SettingsReader): GatewaySettings {
       ordinary: reader.integer("RATE_LIMIT_PER_MINUTE", 60_000, 1, requestsMax),
       backfill: reader.integer("RATE_LIMIT_BACKFILL_PER_MINUTE", 6_000, 1, requestsMax),
     },
+  };
+}
+
+/** Where the services are, when each is a process of its own. */
+export function readServiceUrls(reader: SettingsReader): Record<keyof Transports, string> {
+  const service = (name: string, port: number): string => reader.url(name, ["http:"], `http://127.0.0.1:${port}`);
+  return {
+    identity: service("IDENTITY_URL", 8101),
+    profiles: service("PROFILE_URL", 8102),
+    events: service("EVENT_URL", 8103),
+    metrics: service("METRIC_URL", 8104),
+  };
+}
+
+/** Reaches services by their addresses. */
+export function connectServices(urls: Record<keyof Transports, string>, internalToken: string): Transports {
+  const { identity, profiles, events, metrics } = urls;
+  return {
+    identity: http2Transport(identity, internalToken),
+    profiles: http2Transport(profiles, internalToken),
+    events: http2Transport(events, internalToken),
+    metrics: http2Transport(metrics, internalToken),
   };
 }

@@ -10,7 +10,7 @@ import type { Owner } from "#shared/lifecycle.ts";
 import type { Log } from "#shared/log.ts";
 import { openDatabase, waitForDatabase } from "#shared/postgres.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
-import { serviceRoutes } from "#shared/transport.ts";
+import { serviceRoutes, type Routes } from "#shared/transport.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
 import type { RateLimits } from "../../gateway/plugins/rate-limit.ts";
@@ -38,6 +38,8 @@ export interface Daybook {
   gateway: FastifyInstance;
   /** How the services are reached within this process. */
   transports: Transports;
+  /** All that the services answer to. */
+  routes: Routes;
   /** Rejects unless every service can do its work. */
   checkReady: () => Promise<void>;
   /** Whether this was the first start on this database, so that the bootstrap keys are good now. */
@@ -74,7 +76,8 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
   const metric = createMetric(await contextOf("metric"));
   const event = createEvent(await contextOf("event"), createClient(ProfileService, profiles));
   // Who takes messages starts before who sends them: what is left in an outbox is published from the first moment on.
-  for (const service of [identity, metric, event, profile]) await owner.own(service).start();
+  const services = [identity, metric, event, profile];
+  for (const service of services) await owner.own(service).start();
 
   const transports = {
     identity: transportTo(identity),
@@ -92,5 +95,8 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     secret: internalToken,
   });
   owner.defer(() => gateway.close());
-  return { gateway, transports, checkReady: clients.checkReady, isNew };
+  const routes: Routes = (router) => {
+    for (const service of services) service.routes(router);
+  };
+  return { gateway, transports, routes, checkReady: clients.checkReady, isNew };
 }

@@ -6,13 +6,13 @@ import { readSettings } from "#shared/config.ts";
 import { callOptions } from "#shared/interceptors.ts";
 import { runProcess, type Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
-import { createRegistry, serveInternal } from "#shared/server.ts";
+import { createRegistry, serveInternal, serveRpc } from "#shared/server.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
 import { readBootstrapKeys } from "../../services/identity/config.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { startDaybook } from "./daybook.ts";
 import { startPostgres } from "./postgres.ts";
-import { claimFolder, newInternalSecret, readSecrets } from "./state.ts";
+import { claimFolder, newInternalSecret, readSecrets, writeConnection } from "./state.ts";
 
 const log = createLog("daybook", process.env.LOG_LEVEL ?? "warn");
 
@@ -44,7 +44,7 @@ async function start(owner: Owner): Promise<void> {
     databaseUrl = owner.own(await startPostgres(join(dataDir, "postgres"), secrets.databasePassword)).url;
   }
   const registry = createRegistry();
-  const { gateway, transports, checkReady, isNew } = await startDaybook(
+  const { gateway, transports, routes, checkReady, isNew } = await startDaybook(
     {
       databaseUrl,
       natsUrl: settings.natsUrl,
@@ -57,6 +57,11 @@ async function start(owner: Owner): Promise<void> {
     owner,
   );
   owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady }));
+  const { internalToken } = secrets;
+  const rpc = owner.own(
+    await serveRpc({ routes, credential: internalToken, host: "127.0.0.1", port: 0, log, registry }),
+  );
+  owner.defer(await writeConnection(dataDir, { services_url: rpc.address, internal_token: internalToken }));
   const address = await gateway.listen({ host, port: settings.port });
   const keys = isNew || (await isGood(secrets.testKey, transports.identity)) ? secrets : undefined;
   process.stdout.write(welcome(address, keys));

@@ -35,6 +35,20 @@ export function newInternalSecret(): string {
 }
 
 /**
+ * Tells the operator's commands how the services of a running installation are reached, for its owner alone.
+ * @returns what takes it back.
+ */
+export async function writeConnection(
+  dataDir: string,
+  connection: { services_url: string; internal_token: string },
+): Promise<() => Promise<void>> {
+  const file = join(dataDir, "connection.json");
+  await rm(file, { force: true });
+  await writeFile(file, `${JSON.stringify(connection)}\n`, { mode: 0o600 });
+  return () => rm(file, { force: true });
+}
+
+/**
  * Claims a data folder for this process.
  * @returns what gives it back.
  * @throws Error when another process has it.

@@ -6,6 +6,7 @@ import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
 import { authenticateKey } from "./rpc/authenticate-key.ts";
 import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
+import { listProperties } from "./rpc/list-properties.ts";
 import { findAnyProperty } from "./sql/properties.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
@@ -20,6 +21,7 @@ export function createIdentity(
       router.service(IdentityService, {
         authenticateKey: authenticateKey(context),
         createProperty: createProperty(context),
+        listProperties: listProperties(context),
         createKey: createKey(context),
       });
     },

@@ -15,7 +15,7 @@ export function createRegistry(): Registry {
   return registry;
 }
 
-/** Serves RPCs until it is closed; closing waits for those under way. */
+/** Serves RPCs until it is closed; closing waits for those under way. Port 0 takes any that is free. */
 export async function serveRpc(options: {
   routes: Routes;
   credential: string;
@@ -23,7 +23,7 @@ export async function serveRpc(options: {
   port: number;
   log: Log;
   registry: Registry;
-}): Promise<{ close(): Promise<void> }> {
+}): Promise<{ address: string; close(): Promise<void> }> {
   const app = fastify({ http2: true, logger: false, bodyLimit: requestBytesMax });
   await app.register(fastifyConnectPlugin, {
     routes: options.routes,
@@ -37,8 +37,9 @@ export async function serveRpc(options: {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
   });
-  await app.listen({ host: options.host, port: options.port });
+  const address = await app.listen({ host: options.host, port: options.port });
   return {
+    address,
     async close() {
       const closed = app.close();
       for (const session of sessions) session.close();

@@ -23,6 +23,12 @@ export const findProperty = statement<PropertyRow>(
   `SELECT id, name, mode, created_at FROM identity.properties WHERE id = $1`,
 );
 
+/** $1 id after which, or null; $2 how many */
+export const listProperties = statement<PropertyRow>(
+  "identity.properties.list",
+  `SELECT id, name, mode, created_at FROM identity.properties WHERE ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,
+);
+
 /** One row if there is any property. */
 export const findAnyProperty = statement<{ id: string }>(
   "identity.properties.any",

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/identity.proto.
  */
 export const file_daybook_identity_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIn0KCFByb3BlcnR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEbW9kZRgDIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLOAQoDS2V5EgoKAmlkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSFgoOZGlzcGxheV9wcmVmaXgYBCABKAkSDgoGc2NvcGVzGAUgAygJEhAKCHJldmlzaW9uGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi0KFkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QSEwoLc2VjcmV0X2hhc2gYASABKAwicQoXQXV0aGVudGljYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSLwoIcHJvcGVydHkYAiABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5Ik4KFUNyZWF0ZVByb3BlcnR5UmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBG1vZGUYAiABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkidQoQQ3JlYXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkqOgoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9MSVZFEAESDQoJTU9ERV9URVNUEAIyxgIKD0lkZW50aXR5U2VydmljZRJsCg9BdXRoZW50aWNhdGVLZXkSKy5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlc3BvbnNlEmkKDkNyZWF0ZVByb3BlcnR5EiouZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZVByb3BlcnR5UmVzcG9uc2USWgoJQ3JlYXRlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIn0KCFByb3BlcnR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEbW9kZRgDIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLOAQoDS2V5EgoKAmlkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSFgoOZGlzcGxheV9wcmVmaXgYBCABKAkSDgoGc2NvcGVzGAUgAygJEhAKCHJldmlzaW9uGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi0KFkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QSEwoLc2VjcmV0X2hhc2gYASABKAwicQoXQXV0aGVudGljYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSLwoIcHJvcGVydHkYAiABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5Ik4KFUNyZWF0ZVByb3BlcnR5UmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBG1vZGUYAiABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkidQoQQ3JlYXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkiXAoVTGlzdFByb3BlcnRpZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEh4KEWFmdGVyX3Byb3BlcnR5X2lkGAIgASgJSACIAQFCFAoSX2FmdGVyX3Byb3BlcnR5X2lkIl0KFkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USMQoKcHJvcGVydGllcxgBIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSEAoIaGFzX21vcmUYAiABKAgqOgoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9MSVZFEAESDQoJTU9ERV9URVNUEAIysQMKD0lkZW50aXR5U2VydmljZRJsCg9BdXRoZW50aWNhdGVLZXkSKy5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlc3BvbnNlEmkKDkNyZWF0ZVByb3BlcnR5EiouZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZVByb3BlcnR5UmVzcG9uc2USaQoOTGlzdFByb3BlcnRpZXMSKi5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RQcm9wZXJ0aWVzUmVxdWVzdBorLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFByb3BlcnRpZXNSZXNwb25zZRJaCglDcmVhdGVLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Property is one store or site of a customer. Nothing is shared between two of them.
@@ -295,6 +295,62 @@ export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE_
   messageDesc(file_daybook_identity_v1_identity, 7);
 
 /**
+ * ListPropertiesRequest asks for one page.
+ *
+ * @generated from message daybook.identity.v1.ListPropertiesRequest
+ */
+export type ListPropertiesRequest = Message<"daybook.identity.v1.ListPropertiesRequest"> & {
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 1;
+   */
+  limit: number;
+
+  /**
+   * Only properties after this one: the last id of the page before.
+   *
+   * @generated from field: optional string after_property_id = 2;
+   */
+  afterPropertyId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ListPropertiesRequest.
+ * Use `create(ListPropertiesRequestSchema)` to create a new message.
+ */
+export const ListPropertiesRequestSchema: GenMessage<ListPropertiesRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 8);
+
+/**
+ * ListPropertiesResponse is one page.
+ *
+ * @generated from message daybook.identity.v1.ListPropertiesResponse
+ */
+export type ListPropertiesResponse = Message<"daybook.identity.v1.ListPropertiesResponse"> & {
+  /**
+   * In order of id.
+   *
+   * @generated from field: repeated daybook.identity.v1.Property properties = 1;
+   */
+  properties: Property[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ListPropertiesResponse.
+ * Use `create(ListPropertiesResponseSchema)` to create a new message.
+ */
+export const ListPropertiesResponseSchema: GenMessage<ListPropertiesResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 9);
+
+/**
  * Mode tells real data from trial data. It is fixed when a property is made.
  *
  * @generated from enum daybook.identity.v1.Mode
@@ -361,6 +417,16 @@ export const IdentityService: GenService<{
     methodKind: "unary";
     input: typeof CreatePropertyRequestSchema;
     output: typeof CreatePropertyResponseSchema;
+  },
+  /**
+   * ListProperties reads one page of the properties, oldest first.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.ListProperties
+   */
+  listProperties: {
+    methodKind: "unary";
+    input: typeof ListPropertiesRequestSchema;
+    output: typeof ListPropertiesResponseSchema;
   },
   /**
    * CreateKey makes an API key of a property. Its secret is in this answer and nowhere else: only its hash is stored.
