@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findJsonProblem, parseJson, parseJsonBytes } from "./json.ts";
+import { canonicalJson, findJsonProblem, parseJson, parseJsonBytes } from "./json.ts";
 
 test("what JSON.stringify wrote comes back as it was", () => {
   fc.assert(
@@ -66,4 +66,48 @@ test("finds nesting beyond the limit, U+0000 and lone surrogates, with the place
   expect(findJsonProblem({ a: ["x", "\0"] }, 9)).toEqual({ path: ["a", "1"], reason: "holds U+0000" });
   expect(findJsonProblem({ a: { "\ud800": 1 } }, 9)?.path).toEqual(["a"]);
   expect(findJsonProblem({ emoji: "😀", "\u{10FFFF}": "" }, 9)).toBeUndefined();
+});
+
+test("values that are equal as JSON have one canonical text, and others have not", () => {
+  const shuffled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shuffled);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .toReversed()
+        .map(([key, child]) => [key, shuffled(child)]),
+    );
+  };
+  const values = fc.json({ maxDepth: 4 }).map((text) => JSON.parse(text) as unknown);
+  fc.assert(
+    fc.property(values, values, (one, other) => {
+      expect(canonicalJson(shuffled(one))).toBe(canonicalJson(one));
+      const [first, second] = [one, other].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+      let isSame = true;
+      try {
+        expect(first).toEqual(second);
+      } catch {
+        isSame = false;
+      }
+      expect(canonicalJson(one) === canonicalJson(other)).toBe(isSame);
+    }),
+  );
+});
+
+test.each([
+  ["100", "1e2", true],
+  ["1.0", "1", true],
+  ["-0", "0", true],
+  ["12345678901234567890", "1234567890123456789e1", true],
+  ["12345678901234567890", "12345678901234567891", false],
+  ["0.1", "0.10000000000000000000", true],
+  ["0.1", "0.10000000000000000001", false],
+  ["1e400", "10e399", true],
+  ["1", '"1"', false],
+  ["-1", "1", false],
+  ["[1,2]", "[2,1]", false],
+  ['{"a":1,"b":2}', '{"b":2.0,"a":1}', true],
+  ["null", "0", false],
+])("%s and %s are equal: %s", (one, other, isEqual) => {
+  expect(canonicalJson(parseJson(one)) === canonicalJson(parseJson(other))).toBe(isEqual);
 });

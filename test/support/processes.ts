@@ -1,6 +1,7 @@
 /** Real processes of Daybook, started and stopped as an operator would. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Closable } from "#shared/lifecycle.ts";
 
@@ -59,11 +60,22 @@ export async function eventually<T>(
   }
 }
 
+// Below the ports that systems give to outgoing connections, any of which may take one between the look and the use.
+const portMin = 12_000;
+const portMax = 32_000;
+
 /** A TCP port that nobody listens on. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(portMin, portMax);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { mergeAttributes } from "./attributes.ts";
+import { describe, expect, test } from "vitest";
+import { applyOperations, mergeAttributes, uniteAttributes, type AttributeOperation } from "./attributes.ts";
 
 test("each key of the patch replaces that key, the others stay", () => {
   const objects = fc.dictionary(
@@ -33,4 +33,148 @@ test("the limit on size is on the result", () => {
 
 test.each(["[]", "null", "1", "{", ""])("%j are no attributes", (text) => {
   expect(() => mergeAttributes("{}", text)).toThrow(expect.objectContaining({ param: "attributes" }));
+});
+
+test("a merge keeps own values and takes what is lacking", () => {
+  const united = uniteAttributes('{"a":1,"nested":{"x":1}}', '{"a":2,"nested":{"y":2},"b":12345678901234567890}');
+  expect(united.attributes).toBe('{"a":1,"nested":{"x":1},"b":12345678901234567890}');
+  expect(united.moved).toEqual(["b"]);
+  expect(uniteAttributes('{"a":1}', '{"a":2}')).toEqual({ attributes: '{"a":1}', moved: [] });
+});
+
+describe("operations", () => {
+  type Tree = Map<string, Node>;
+  type Node = Tree | string[] | string;
+
+  /** What the operations are to do, on maps and lists of JSON text: as simple as it can be said. */
+  function applyToModel(root: Tree, { path, ...operation }: AttributeOperation): string | undefined {
+    let parent = root;
+    for (const key of path.slice(0, -1)) {
+      let child = parent.get(key);
+      if (child === undefined) {
+        if (operation.op === "delete" || operation.op === "remove") return undefined;
+        parent.set(key, (child = new Map()));
+      }
+      if (!(child instanceof Map)) return "invalid_path";
+      parent = child;
+    }
+    const key = path.at(-1) ?? "";
+    const old = parent.get(key);
+    switch (operation.op) {
+      case "set":
+        parent.set(key, fromJson(JSON.parse(operation.valueJson)));
+        return undefined;
+      case "delete":
+        parent.delete(key);
+        return undefined;
+      case "append_unique":
+        if (old !== undefined && !Array.isArray(old)) return "not_an_array";
+        if (!old?.includes(operation.valueJson)) parent.set(key, [...(old ?? []), operation.valueJson]);
+        return undefined;
+      case "remove":
+        if (old === undefined) return undefined;
+        if (!Array.isArray(old)) return "not_an_array";
+        parent.set(
+          key,
+          old.filter((item) => item !== operation.valueJson),
+        );
+        return undefined;
+    }
+  }
+
+  function fromJson(value: unknown): Node {
+    if (Array.isArray(value)) return value.map((item) => JSON.stringify(item));
+    if (typeof value !== "object" || value === null) return JSON.stringify(value);
+    return new Map(Object.entries(value).map(([key, child]) => [key, fromJson(child)]));
+  }
+
+  const key = fc.constantFrom("a", "b", "a.b", "__proto__", "constructor", "0");
+  const path = fc.array(key, { minLength: 1, maxLength: 3 });
+  const scalar = fc.constantFrom("1", '"x"', "null", "true");
+  const value = fc.oneof(scalar, fc.constantFrom("{}", "[]", "[1]", '{"a":{}}', '{"b":[1,"x"]}', '{"__proto__":1}'));
+  const anyOperation: fc.Arbitrary<AttributeOperation> = fc.oneof(
+    fc.record({ op: fc.constant("set" as const), path, valueJson: value }),
+    fc.record({ op: fc.constant("delete" as const), path }),
+    fc.record({ op: fc.constantFrom("append_unique" as const, "remove" as const), path, valueJson: scalar }),
+  );
+
+  test("do in order what they say, and all or nothing", () => {
+    fc.assert(
+      fc.property(fc.array(anyOperation, { minLength: 1, maxLength: 12 }), (operations) => {
+        const model: Tree = new Map();
+        const failures = operations.map((operation) => applyToModel(model, operation));
+        const failed = failures.findIndex((failure) => failure !== undefined);
+        if (failed < 0) {
+          const text = applyOperations("{}", operations);
+          expect(fromJson(JSON.parse(text))).toEqual(model);
+        } else {
+          const error = { code: failures[failed], param: `attribute_operations.${failed}.path` };
+          expect(() => applyOperations("{}", operations)).toThrow(expect.objectContaining(error));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("values are the same when they are equal as JSON", () => {
+    const list = '{"a":[{"x":1,"y":[100]}]}';
+    const append = (valueJson: string): string =>
+      applyOperations(list, [{ op: "append_unique", path: ["a"], valueJson }]);
+    expect(append('{"y":[1e2],"x":1.0}')).toBe(list);
+    expect(append('{"y":[100],"x":2}')).toBe('{"a":[{"x":1,"y":[100]},{"y":[100],"x":2}]}');
+    expect(applyOperations('{"a":[1,2,1.0]}', [{ op: "remove", path: ["a"], valueJson: "1" }])).toBe('{"a":[2]}');
+  });
+
+  test("a list that holds a value twice is left as it is when that is appended", () => {
+    const text = '{"a":[1,1]}';
+    expect(applyOperations(text, [{ op: "append_unique", path: ["a"], valueJson: "1" }])).toBe(text);
+  });
+
+  test("digits that a double has not are kept", () => {
+    const text = applyOperations('{"a":12345678901234567890}', [{ op: "set", path: ["b", "c"], valueJson: "1e400" }]);
+    expect(text).toBe('{"a":12345678901234567890,"b":{"c":1e400}}');
+  });
+
+  const deep = (levels: number): string => '{"a":'.repeat(levels) + "1" + "}".repeat(levels);
+  const at = (length: number): string[] => Array.from({ length }, () => "k");
+  test("nest at most 32 levels", () => {
+    expect(JSON.parse(applyOperations("{}", [{ op: "set", path: at(32), valueJson: "1" }]))).toBeTypeOf("object");
+    expect(JSON.parse(applyOperations("{}", [{ op: "set", path: at(2), valueJson: deep(30) }]))).toBeTypeOf("object");
+    const cases: [AttributeOperation, string][] = [
+      [{ op: "set", path: at(33), valueJson: "1" }, "path"],
+      [{ op: "set", path: at(2), valueJson: deep(31) }, `value${".a".repeat(30)}`],
+      [{ op: "append_unique", path: at(2), valueJson: deep(30) }, `value${".a".repeat(29)}`],
+      [{ op: "append_unique", path: at(32), valueJson: "1" }, "path"],
+      [{ op: "append_unique", path: at(31), valueJson: "[]" }, "value"],
+    ];
+    for (const [operation, param] of cases) {
+      const error = { code: "parameter_invalid", param: `attribute_operations.0.${param}` };
+      expect(() => applyOperations("{}", [operation])).toThrow(expect.objectContaining(error));
+    }
+  });
+
+  test("are at most 100, and what they make is at most 256 KiB", () => {
+    const operation: AttributeOperation = { op: "set", path: ["a"], valueJson: "1" };
+    expect(
+      applyOperations(
+        "{}",
+        Array.from({ length: 100 }, () => operation),
+      ),
+    ).toBe('{"a":1}');
+    expect(() =>
+      applyOperations(
+        "{}",
+        Array.from({ length: 101 }, () => operation),
+      ),
+    ).toThrow(expect.objectContaining({ code: "too_many_items", param: "attribute_operations" }));
+    const large: AttributeOperation = {
+      op: "append_unique",
+      path: ["a"],
+      valueJson: JSON.stringify("x".repeat(10_000)),
+    };
+    const list = JSON.stringify({ a: Array.from({ length: 25 }, (_, index) => `${index}${"x".repeat(10_000)}`) });
+    expect(() => applyOperations(list, [large, { ...large, path: ["b"] }])).toThrow(
+      expect.objectContaining({ code: "parameter_invalid", param: "attribute_operations" }),
+    );
+  });
 });

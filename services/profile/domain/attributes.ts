@@ -55,9 +55,10 @@ export function applyOperations(current: string, operations: readonly AttributeO
 
 function apply(root: JsonObject, operation: AttributeOperation, param: string): void {
   const { op, path } = operation;
-  checkPath(path, `${param}.path`);
-  // An array takes a level of its own.
-  const depthMax = attributesDepthMax - path.length - (op === "append_unique" ? 1 : 0);
+  // Each key takes a level, and so does the array.
+  const levels = path.length + (op === "append_unique" ? 1 : 0);
+  checkPath(path, levels, `${param}.path`);
+  const depthMax = attributesDepthMax - levels;
   const value = op === "delete" ? undefined : readValue(operation.valueJson, depthMax, `${param}.value`);
   const makesObjects = op === "set" || op === "append_unique";
   const parent = findParent(root, path, makesObjects, `${param}.path`);
@@ -107,10 +108,10 @@ function assign(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function checkPath(path: readonly string[], param: string): void {
+function checkPath(path: readonly string[], levels: number, param: string): void {
   if (path.length === 0) throw refuse("parameter_missing", "A path has at least one key.", param);
-  if (path.length > attributesDepthMax) {
-    throw refuse("parameter_invalid", `A path has at most ${attributesDepthMax} keys.`, param);
+  if (levels > attributesDepthMax) {
+    throw refuse("parameter_invalid", `Attributes are nested at most ${attributesDepthMax} levels deep.`, param);
   }
   const problem = path.map(textProblem).find((reason) => reason !== undefined);
   if (problem !== undefined) throw refuse("parameter_invalid", `A key of this path ${problem}.`, param);
