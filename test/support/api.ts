@@ -20,6 +20,9 @@ export interface Api {
   get(path: string, options?: RequestOptions): Promise<Answer>;
   /** `body` is sent as JSON; text and bytes are sent as they are. */
   post(path: string, body: unknown, options?: RequestOptions): Promise<Answer>;
+  /** As post. */
+  patch(path: string, body: unknown, options?: RequestOptions): Promise<Answer>;
+  delete(path: string, options?: RequestOptions): Promise<Answer>;
   request(method: string, path: string, options?: RequestOptions & { body?: RequestInit["body"] }): Promise<Answer>;
 }
 
@@ -36,15 +39,20 @@ export function createApi(baseUrl: string, secret?: string): Api {
     const { status } = response;
     return { status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
   };
-  return {
-    request,
-    get: (path, options) => request("GET", path, options),
-    post(path, body, { headers = {} } = {}) {
+  const send =
+    (method: string): Api["post"] =>
+    (path, body, { headers = {} } = {}) => {
       const raw = typeof body === "string" || body instanceof Uint8Array;
-      return request("POST", path, {
+      return request(method, path, {
         headers: { "content-type": "application/json", ...headers },
         body: raw ? (body as string) : JSON.stringify(body),
       });
-    },
+    };
+  return {
+    request,
+    get: (path, options) => request("GET", path, options),
+    delete: (path, options) => request("DELETE", path, options),
+    post: send("POST"),
+    patch: send("PATCH"),
   };
 }
