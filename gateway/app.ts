@@ -17,6 +17,7 @@ import { rateLimitPlugin, type RateLimits } from "./plugins/rate-limit.ts";
 import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
 import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
+import { createProfileReading } from "./profile-reading.ts";
 import { createRecording } from "./recording.ts";
 
 /** What the gateway works with. */
@@ -86,9 +87,10 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   app.setNotFoundHandler((request, reply) => sendNotFound(log, request, reply));
 
   const recording = createRecording(clients.events);
+  const reading = createProfileReading(clients.profiles);
   const cursors = createCursors(context.secret, clock);
   let openapi: object = {};
-  const native = nativeSurface({ clients, recording, cursors, log }, (document) => (openapi = document));
+  const native = nativeSurface({ clients, recording, reading, cursors, log }, (document) => (openapi = document));
   await app.register(native, { prefix: "/v1" });
   const addMethodNotAllowed = collectMethods(app);
   app.get("/openapi.json", () => openapi);

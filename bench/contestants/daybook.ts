@@ -1,7 +1,7 @@
 /** Daybook as `npm start` runs it: one process, here over the bench's database. */
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { newSecret } from "../../services/identity/domain/secret.ts";
+import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { countRows, type BenchDatabase } from "../support/database.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { startServer, type ServerProcess } from "../support/server-process.ts";
@@ -10,6 +10,8 @@ import { startServer, type ServerProcess } from "../support/server-process.ts";
 export interface Daybook extends ServerProcess {
   /** A key of the live property. */
   key: string;
+  /** The test property, in which nothing is recorded but what a suite puts there. */
+  other: { key: string; propertyId: string };
   countEvents: () => Promise<number>;
   /** Waits until everything that was recorded has gone through the outbox to its consumers. */
   settle: () => Promise<void>;
@@ -24,6 +26,7 @@ const settlePollMs = 10;
 /** Starts Daybook, with a profile for everybody who has an event in the bench. */
 export async function startDaybook(database: BenchDatabase, signal: AbortSignal): Promise<Daybook> {
   const key = newSecret("live");
+  const testKey = newSecret("test");
   const env = {
     DATABASE_URL: database.url,
     // The bus is in the process.
@@ -33,7 +36,7 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
     PORT: "0",
     INTERNAL_PORT: "0",
     BOOTSTRAP_LIVE_KEY: key,
-    BOOTSTRAP_TEST_KEY: newSecret("test"),
+    BOOTSTRAP_TEST_KEY: testKey,
     RATE_LIMIT_PER_MINUTE: noLimitPerMinute,
     LOG_LEVEL: "warn",
   };
@@ -41,8 +44,9 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
   const daybook: Daybook = {
     ...server,
     key,
+    other: { key: testKey, propertyId: await findProperty(database, testKey) },
     countEvents: () => countRows(database.pool, "event.events"),
-    settle: () => drainOutbox(database, signal),
+    settle: () => drainOutboxes(database, signal),
   };
   try {
     await makeProfiles(daybook, signal);
@@ -68,10 +72,20 @@ async function makeProfiles({ address, key }: Daybook, signal: AbortSignal): Pro
   }
 }
 
-async function drainOutbox({ pool }: BenchDatabase, signal: AbortSignal): Promise<void> {
+async function findProperty({ pool }: BenchDatabase, key: string): Promise<string> {
+  const { rows } = await pool.query<{ property_id: string }>(
+    "SELECT property_id FROM identity.keys WHERE secret_hash = $1",
+    [hashSecret(key)],
+  );
+  return rows[0]?.property_id ?? "";
+}
+
+async function drainOutboxes({ pool }: BenchDatabase, signal: AbortSignal): Promise<void> {
   const deadlineMs = performance.now() + settleTimeoutMs;
-  while ((await countRows(pool, "event.outbox")) > 0) {
-    if (performance.now() > deadlineMs) throw new Error("the outbox does not become empty");
+  const countMessages = async (): Promise<number> =>
+    (await countRows(pool, "profile.outbox")) + (await countRows(pool, "event.outbox"));
+  while ((await countMessages()) > 0) {
+    if (performance.now() > deadlineMs) throw new Error("the outboxes do not become empty");
     await sleep(settlePollMs, undefined, { signal });
   }
 }

@@ -39,6 +39,17 @@ export async function createEventTable(pool: pg.Pool, name: string): Promise<str
   return `bench.${name}`;
 }
 
+/**
+ * Makes a table for a baseline with the columns, the checks and the indexes of profile.profiles, and an email that is unique.
+ * @returns its name with its schema.
+ */
+export async function createProfileTable(pool: pg.Pool, name: string): Promise<string> {
+  await pool.query(
+    `CREATE TABLE bench.${name} (LIKE profile.profiles INCLUDING ALL, email text, UNIQUE (property_id, email))`,
+  );
+  return `bench.${name}`;
+}
+
 /** Counts the rows of a table. */
 export async function countRows(pool: pg.Pool, table: string): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(`SELECT count(*) AS count FROM ${table}`);

@@ -3,30 +3,32 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
-import type { Clients } from "../clients.ts";
+import type { ProfileReading } from "../profile-reading.ts";
 import { profileEtag, profileJson, type ShownIdentifiers } from "./convert/profiles.ts";
 import { sendData, type MetaExtra } from "./envelope.ts";
 import type { Query } from "./query.ts";
 
 /**
  * Reads the profile of a path.
+ * @param resolve reads the survivor in the place of a merged profile.
  * @throws DaybookError `invalid_id` or `resource_not_found` with param `id`.
  */
 export async function findProfile(
-  clients: Clients,
+  reading: ProfileReading,
   request: FastifyRequest,
   id: string,
-  resolveMerged: boolean,
+  resolve: boolean,
 ): Promise<{ profile: Profile; meta: MetaExtra }> {
   const asked = encodeId("prof", decodeId("prof", id, "id"));
   const { propertyId } = callerOf(request);
-  const { profiles } = await calling(
-    clients.profiles.getProfiles({ propertyId, profileIds: [asked], resolveMerged }, callOptions(callOf(request))),
-  );
-  const [profile] = profiles;
-  if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "id" });
+  const read = async (profileId: string): Promise<Profile> => {
+    const profile = await reading.readOne(propertyId, profileId, callOf(request));
+    if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "id" });
+    // Again, should the survivor be merged between the looks.
+    return resolve && profile.mergedInto !== undefined ? read(profile.mergedInto) : profile;
+  };
+  const profile = await read(asked);
   return { profile, meta: resolvedMeta(profile.id === asked ? undefined : asked) };
 }
 

@@ -64,7 +64,8 @@ function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
   // By param: the first that is said of a field is enough.
   const byParam = new Map<string, FieldError>();
   const note = (code: FieldError["code"], message: string, param: string): void => {
-    if (!byParam.has(param)) byParam.set(param, { code, message, param });
+    // The root has no path.
+    if (!byParam.has(param)) byParam.set(param, { code, message, param: param === "" ? null : param });
   };
   for (const { keyword, instancePath, params, message } of errors) {
     const path = instancePath.split("/").slice(1).map(unescapePointer);

@@ -1,8 +1,9 @@
-/** Upserts of profiles that are refused, each with what it is refused for. */
+/** Writes of profiles that are refused, each with what it is refused for. */
 import { nested, type Case } from "./bad-events.cases.ts";
 
 const identifiers = [{ type: "email", value: "ada@example.com" }];
-export const upsertCases: Case[] = [
+/** Of creations and of upserts alike. */
+export const profileCases: Case[] = [
   [
     "a city with half a surrogate pair",
     '{"identifiers":[{"type":"email","value":"a@b.c"}],"location":{"city":"\\ud800"}}',
@@ -10,23 +11,8 @@ export const upsertCases: Case[] = [
     "parameter_invalid",
     "location.city",
   ],
-  [
-    "101 identifiers in the guide's form",
-    { identifiers: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`t${index}`, "x"])) },
-    400,
-    "parameter_invalid",
-    "identifiers",
-  ],
   ["no identifiers", {}, 400, "parameter_missing", "identifiers"],
   ["an empty list of identifiers", { identifiers: [] }, 400, "parameter_missing", "identifiers"],
-  ["the guide's form without identifiers", { identifiers: {} }, 400, "parameter_missing", "identifiers"],
-  [
-    "the guide's form with a bad phone",
-    { identifiers: { email: "a@b.c", phone: "123" } },
-    400,
-    "parameter_invalid",
-    "identifiers.phone",
-  ],
   [
     "the same identifier twice",
     { identifiers: [...identifiers, { type: "email", value: " ADA@example.com" }] },
@@ -93,5 +79,223 @@ export const upsertCases: Case[] = [
     400,
     "parameter_unknown",
     "location.street",
+  ],
+  ["a body that is a list", [], 400, "parameter_invalid", null],
+  [
+    "an empty identifier",
+    { identifiers: [{ type: "email", value: "" }] },
+    400,
+    "parameter_invalid",
+    "identifiers.0.value",
+  ],
+  [
+    "a blank identifier",
+    { identifiers: [{ type: "card", value: " \t" }] },
+    400,
+    "parameter_invalid",
+    "identifiers.0.value",
+  ],
+  [
+    "a value of 256 characters",
+    { identifiers: [{ type: "card", value: "😀".repeat(256) }] },
+    400,
+    "parameter_invalid",
+    "identifiers.0.value",
+  ],
+  [
+    "a type in upper case",
+    { identifiers: [{ type: "Card", value: "1" }] },
+    400,
+    "parameter_invalid",
+    "identifiers.0.type",
+  ],
+  ["an identifier that is a text", { identifiers: ["a@b.c"] }, 400, "parameter_invalid", "identifiers.0"],
+  [
+    "101 identifiers",
+    { identifiers: Array.from({ length: 101 }, (_, index) => ({ type: "card", value: `${index}` })) },
+    400,
+    "parameter_invalid",
+    "identifiers",
+  ],
+  ["a location that is null", { identifiers, location: null }, 400, "parameter_invalid", "location"],
+  ["a withdrawn country", { identifiers, location: { country: "SU" } }, 400, "parameter_invalid", "location.country"],
+  [
+    "a city of 256 characters",
+    { identifiers, location: { city: "x".repeat(256) } },
+    400,
+    "parameter_invalid",
+    "location.city",
+  ],
+];
+
+const operations = (...list: unknown[]) => ({ attribute_operations: list });
+const set = { op: "set", path: "a", value: 1 };
+
+/** Of upserts and of updates alike: what they say of attributes. */
+export const operationCases: Case[] = [
+  [
+    "both attributes and operations",
+    { attributes: { a: 1 }, ...operations(set) },
+    400,
+    "parameter_conflict",
+    "attribute_operations",
+  ],
+  ["no operation", operations(), 400, "parameter_missing", "attribute_operations"],
+  ["an operation that is a text", operations("set"), 400, "parameter_invalid", "attribute_operations.0"],
+  [
+    "an unknown operation",
+    operations({ ...set, op: "increment" }),
+    400,
+    "parameter_invalid",
+    "attribute_operations.0.op",
+  ],
+  [
+    "an operation without op",
+    operations({ path: "a", value: 1 }),
+    400,
+    "parameter_missing",
+    "attribute_operations.0.op",
+  ],
+  [
+    "an operation without path",
+    operations({ op: "set", value: 1 }),
+    400,
+    "parameter_missing",
+    "attribute_operations.0.path",
+  ],
+  ["an empty path", operations({ ...set, path: [] }), 400, "parameter_invalid", "attribute_operations.0.path"],
+  ["a path of numbers", operations({ ...set, path: [1] }), 400, "parameter_invalid", "attribute_operations.0.path"],
+  [
+    "a path of 33 keys",
+    operations({ ...set, path: Array.from({ length: 33 }, () => "a") }),
+    400,
+    "parameter_invalid",
+    "attribute_operations.0.path",
+  ],
+  [
+    "a set without value",
+    operations(set, { op: "set", path: "a" }),
+    400,
+    "parameter_missing",
+    "attribute_operations.1.value",
+  ],
+  [
+    "a deletion with a value",
+    operations({ op: "delete", path: "a", value: null }),
+    400,
+    "parameter_conflict",
+    "attribute_operations.0.value",
+  ],
+  [
+    "an unknown field of an operation",
+    operations({ ...set, by: 1 }),
+    400,
+    "parameter_unknown",
+    "attribute_operations.0.by",
+  ],
+  [
+    "a path with U+0000",
+    operations({ ...set, path: ["a", "\0"] }),
+    400,
+    "parameter_invalid",
+    "attribute_operations.0.path",
+  ],
+  [
+    "a value with U+0000",
+    operations({ ...set, value: { b: "\0" } }),
+    400,
+    "parameter_invalid",
+    "attribute_operations.0.value.b",
+  ],
+  [
+    "a path through a scalar",
+    operations(set, { ...set, path: ["a", "b"] }),
+    400,
+    "invalid_path",
+    "attribute_operations.1.path",
+  ],
+  [
+    "a path through a list",
+    operations({ ...set, value: [{}] }, { ...set, path: ["a", "0"] }),
+    400,
+    "invalid_path",
+    "attribute_operations.1.path",
+  ],
+  [
+    "a path through null",
+    operations({ ...set, value: null }, { op: "delete", path: ["a", "b"] }),
+    400,
+    "invalid_path",
+    "attribute_operations.1.path",
+  ],
+  [
+    "a value appended to what is no list",
+    operations({ ...set, path: "__proto__" }, { op: "append_unique", path: "__proto__", value: 1 }),
+    400,
+    "not_an_array",
+    "attribute_operations.1.path",
+  ],
+  [
+    "a value removed from what is no list",
+    operations(set, { op: "remove", path: "a", value: 1 }),
+    400,
+    "not_an_array",
+    "attribute_operations.1.path",
+  ],
+  [
+    "101 operations",
+    operations(...Array.from({ length: 101 }, () => set)),
+    400,
+    "parameter_invalid",
+    "attribute_operations",
+  ],
+  [
+    "a value of more than 256 KiB",
+    operations({ ...set, value: "x".repeat(256 * 1024) }),
+    400,
+    "parameter_invalid",
+    "attribute_operations",
+  ],
+  [
+    "a value 33 levels deep",
+    `{"attribute_operations":[{"op":"set","path":"a","value":${nested(32)}}]}`,
+    400,
+    "parameter_invalid",
+    `attribute_operations.0.value${".a".repeat(31)}`,
+  ],
+];
+
+/** Of updates only. */
+export const updateCases: Case[] = [
+  ["an empty body", {}, 400, "parameter_missing", null],
+  ["empty attributes", { attributes: {} }, 400, "parameter_missing", "attributes"],
+  ["neither attributes nor operations", { location: { city: "x" } }, 400, "parameter_missing", "attributes"],
+  ["identifiers", { attributes: { a: 1 }, identifiers }, 400, "parameter_unknown", "identifiers"],
+  ["tags", { attributes: { a: 1 }, tags: [] }, 400, "parameter_unknown", "tags"],
+  [
+    "an unreal time zone",
+    { attributes: { a: 1 }, location: { timezone: "Mars/Olympus" } },
+    400,
+    "parameter_invalid",
+    "location.timezone",
+  ],
+];
+
+/** Of upserts in the form of the guide. */
+export const guideCases: Case[] = [
+  [
+    "101 identifiers in the guide's form",
+    { identifiers: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`t${index}`, "x"])) },
+    400,
+    "parameter_invalid",
+    "identifiers",
+  ],
+  ["the guide's form without identifiers", { identifiers: {} }, 400, "parameter_missing", "identifiers"],
+  [
+    "the guide's form with a bad phone",
+    { identifiers: { email: "a@b.c", phone: "123" } },
+    400,
+    "parameter_invalid",
+    "identifiers.phone",
   ],
 ];

@@ -113,7 +113,13 @@ describe("npm start", () => {
     await writeFile(join(dataDir, "postgres.password"), "left behind");
     const { api } = await start();
     expect((await api.post("/v1/events", event("a@example.com"))).status).toBe(201);
-    expect((await readdir(dataDir)).toSorted()).toEqual(["daybook.pid", "postgres", "postgres.log", "secrets.json"]);
+    expect((await readdir(dataDir)).toSorted()).toEqual([
+      "connection.json",
+      "daybook.pid",
+      "postgres",
+      "postgres.log",
+      "secrets.json",
+    ]);
   });
 
   test("a database that was in use before keeps its keys, and none is shown that opens nothing", async () => {

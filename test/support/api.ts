@@ -17,12 +17,12 @@ export interface RequestOptions {
 
 /** Calls with one key. */
 export interface Api {
-  get(path: string, options?: RequestOptions): Promise<Answer>;
+  get: (path: string, options?: RequestOptions) => Promise<Answer>;
   /** `body` is sent as JSON; text and bytes are sent as they are. */
-  post(path: string, body: unknown, options?: RequestOptions): Promise<Answer>;
+  post: (path: string, body: unknown, options?: RequestOptions) => Promise<Answer>;
   /** As post. */
-  patch(path: string, body: unknown, options?: RequestOptions): Promise<Answer>;
-  delete(path: string, options?: RequestOptions): Promise<Answer>;
+  patch: (path: string, body: unknown, options?: RequestOptions) => Promise<Answer>;
+  delete: (path: string, options?: RequestOptions) => Promise<Answer>;
   request(method: string, path: string, options?: RequestOptions & { body?: RequestInit["body"] }): Promise<Answer>;
 }
 

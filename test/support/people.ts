@@ -1,6 +1,17 @@
 /** People for tests. */
-import type { Answer } from "./api.ts";
-import type { TestProperty } from "./daybook.ts";
+import type { Api } from "./api.ts";
+
+/** A profile as it was answered, with what is needed to go on with it. */
+export interface Person {
+  id: string;
+  /** `/v1/profiles/<id>` */
+  path: string;
+  etag: string;
+  identifier_ids: string[];
+  profile_ref?: string;
+  created_at: string;
+  updated_at: string;
+}
 
 let count = 0;
 
@@ -11,11 +22,11 @@ export function newEmail(): { type: "email"; value: string } {
 
 /** Makes a profile, with an email of its own unless it is given identifiers. */
 export async function newProfile(
-  api: TestProperty,
+  api: Api,
   fields: { identifiers?: object[]; attributes?: object; location?: object } = {},
-): Promise<{ id: string; path: string; etag: string } & Answer["body"]> {
+): Promise<Person> {
   const answer = await api.post("/v1/profiles", { identifiers: [newEmail()], ...fields });
   if (answer.status !== 201) throw new Error(`no profile was made: ${answer.text}`);
   const { data } = answer.body;
-  return { ...data, path: `/v1/profiles/${data.id}`, etag: answer.headers.get("etag") };
+  return { ...data, path: `/v1/profiles/${data.id}`, etag: answer.headers.get("etag") ?? "" };
 }

@@ -16,7 +16,6 @@ import {
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { textProblem } from "#shared/json.ts";
 import { formatTimestamp } from "#shared/time.ts";
 import type {
   GuideProfileUpsert,
@@ -118,10 +117,11 @@ function toAttributeOperations({
     attributeOperations: operations.map((operation, index) => {
       const path = [operation.path].flat();
       // A protobuf string cannot hold half a surrogate pair.
-      const problem = path.map(textProblem).find((reason) => reason !== undefined);
-      if (problem !== undefined) {
+      if (!path.every((key) => key.isWellFormed())) {
         const param = `attribute_operations.${index}.path`;
-        throw new DaybookError("parameter_invalid", `A key of this path ${problem}.`, { param });
+        throw new DaybookError("parameter_invalid", "A key of this path holds a surrogate that stands alone.", {
+          param,
+        });
       }
       return {
         op: operators[operation.op as keyof typeof operators],

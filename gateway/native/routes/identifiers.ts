@@ -75,13 +75,13 @@ const remove = operation("identifiers:write", {
 type OfProfile = { Params: { id: string } };
 type OfIdentifier = { Params: { id: string; identifier_id: string } };
 
-export function identifierRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
+export function identifierRoutes(app: FastifyInstance, { clients, reading, cursors }: NativeContext): void {
   const { profiles } = clients;
   const path = "/profiles/:id/identifiers";
 
   app.get<OfProfile>(path, list, async (request, reply) => {
     const query = queryOf(request);
-    const { profile, meta } = await findProfile(clients, request, request.params.id, query.resolve);
+    const { profile, meta } = await findProfile(reading, request, request.params.id, query.resolve);
     const page = openPage(request, query, cursors, `identifiers of ${profile.id}`);
     const { after } = page;
     // A profile has so few that they always come whole.
@@ -99,7 +99,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, cursors }: Nat
 
   app.get<OfIdentifier>(`${path}/:identifier_id`, read, async (request, reply) => {
     const query = queryOf(request);
-    const { profile, meta } = await findProfile(clients, request, request.params.id, query.resolve);
+    const { profile, meta } = await findProfile(reading, request, request.params.id, query.resolve);
     void reply.header("etag", profileEtag(profile));
     const identifier = pick(profile, request.params.identifier_id);
     return sendData(request, reply, JSON.stringify(identifierObject(identifier, maySeeValues(request))), meta);

@@ -151,7 +151,7 @@ const merge = operation("profiles:merge", {
 
 type WithId = { Params: { id: string } };
 
-export function profileRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
+export function profileRoutes(app: FastifyInstance, { clients, reading, cursors }: NativeContext): void {
   const { profiles } = clients;
 
   app.get("/profiles", list, async (request, reply) => {
@@ -238,7 +238,7 @@ export function profileRoutes(app: FastifyInstance, { clients, cursors }: Native
 
   app.get<WithId>("/profiles/:id", read, async (request, reply) => {
     const query = queryOf(request);
-    const { profile, meta } = await findProfile(clients, request, request.params.id, query.resolve);
+    const { profile, meta } = await findProfile(reading, request, request.params.id, query.resolve);
     void reply.header("etag", profileEtag(profile));
     return sendData(request, reply, profileJson(profile, shownIdentifiers(request, query)), meta);
   });

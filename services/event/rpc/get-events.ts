@@ -15,7 +15,7 @@ export function getEvents({ database, profiles }: EventContext): ServiceImpl<typ
   return async ({ propertyId, eventIds }, handlerContext) => {
     checkItemCount(eventIds.length, idsMax, "event_ids");
     const property = decodeId("prop", propertyId, "property_id");
-    const ids = eventIds.map((id) => decodeId("evt", id, "event_ids"));
+    const ids = [...new Set(eventIds.map((id) => decodeId("evt", id, "event_ids")))];
     const events = (await readEvents(database, [property, ids])).map(toEvent);
     await readAsSurvivors(profiles, propertyId, events, onwardOptions(handlerContext));
     return create(GetEventsResponseSchema, { events });

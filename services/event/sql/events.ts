@@ -43,11 +43,12 @@ export const insertEvents = statement(
 export const eventColumns =
   "id, type, profile_id, properties, value, currency, occurred_at, received_at, dedupe_id, source, backfill";
 
-/** $1 property_id, $2 ids */
+/** $1 property_id, $2 ids, each once. One look-up each (LATERAL with LIMIT 1), so that no index of the lists is taken for the primary key. */
 export const readEvents = statement<EventRow>(
   "event.events.read",
   `SELECT ${eventColumns}
-   FROM event.events WHERE property_id = $1 AND id = ANY($2::uuid[])`,
+   FROM unnest($2::uuid[]) AS wanted (event_id)
+   CROSS JOIN LATERAL (SELECT * FROM event.events WHERE property_id = $1 AND id = wanted.event_id LIMIT 1) e`,
 );
 
 /** Answers if the schema is there. */

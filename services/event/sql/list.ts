@@ -38,6 +38,8 @@ export function listEvents(database: Queryable, shape: ListShape, values: ListVa
   ];
   const conditions = [
     "e.property_id = $1",
+    // Lets the index of the order be used, which for profiles is the wrong one.
+    ...(values.profiles === undefined ? [`e.${sort} > '-infinity'`] : []),
     ...(values.type === undefined ? [] : [`e.type = ${add(values.type)}`]),
     ...(values.source === undefined ? [] : [`e.source = ${add(values.source)}`]),
     ...within("occurred_at", values.occurredAt),

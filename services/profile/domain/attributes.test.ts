@@ -60,26 +60,17 @@ describe("operations", () => {
     }
     const key = path.at(-1) ?? "";
     const old = parent.get(key);
-    switch (operation.op) {
-      case "set":
-        parent.set(key, fromJson(JSON.parse(operation.valueJson)));
-        return undefined;
-      case "delete":
-        parent.delete(key);
-        return undefined;
-      case "append_unique":
-        if (old !== undefined && !Array.isArray(old)) return "not_an_array";
-        if (!old?.includes(operation.valueJson)) parent.set(key, [...(old ?? []), operation.valueJson]);
-        return undefined;
-      case "remove":
-        if (old === undefined) return undefined;
-        if (!Array.isArray(old)) return "not_an_array";
+    if (operation.op === "delete") parent.delete(key);
+    else if (operation.op === "set") parent.set(key, fromJson(JSON.parse(operation.valueJson)));
+    else if (old !== undefined && !Array.isArray(old)) return "not_an_array";
+    else if (operation.op === "remove") {
+      if (old)
         parent.set(
           key,
           old.filter((item) => item !== operation.valueJson),
         );
-        return undefined;
-    }
+    } else if (!old?.includes(operation.valueJson)) parent.set(key, [...(old ?? []), operation.valueJson]);
+    return undefined;
   }
 
   function fromJson(value: unknown): Node {

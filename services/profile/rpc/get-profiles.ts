@@ -13,7 +13,7 @@ export function getProfiles({ database }: ProfileContext): ServiceImpl<typeof Pr
   return async ({ propertyId, profileIds, resolveMerged }) => {
     checkItemCount(profileIds.length, idsMax, "profile_ids");
     const property = decodeId("prop", propertyId, "property_id");
-    const ids = profileIds.map((id) => decodeId("prof", id, "profile_ids"));
+    const ids = [...new Set(profileIds.map((id) => decodeId("prof", id, "profile_ids")))];
     const rows = await readProfiles(database, [property, ids]);
     const shown = resolveMerged ? await resolve(property, rows) : rows;
     return create(GetProfilesResponseSchema, { profiles: shown.map((row) => toProfile(readRow(row))) });

@@ -27,7 +27,8 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
     }
     const property = decodeId("prop", request.propertyId, "property_id");
-    const ids = await findHoldersOfAll(property, request);
+    const holders = await findHoldersOfAll(property, request);
+    if (holders?.length === 0) return create(ListProfilesResponseSchema, {});
     const sort = request.sort === ProfileSort.UPDATED_AT ? "updated_at" : "created_at";
     const wanted = request.status === ProfileStatus.UNSPECIFIED ? ProfileStatus.ACTIVE : request.status;
     const [status] = Object.entries(statusOfName).find(([, value]) => value === wanted) ?? [];
@@ -39,7 +40,7 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
       {
         property,
         status,
-        ids,
+        id: holders?.[0],
         tag,
         createdAt: toRange(request.createdAt),
         updatedAt: toRange(request.updatedAt),

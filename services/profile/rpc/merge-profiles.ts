@@ -13,7 +13,7 @@ import { uniteAttributes } from "../domain/attributes.ts";
 import { uniteLocations } from "../domain/location.ts";
 import { toProfile } from "../mapping.ts";
 import { moveIdentifiers } from "../sql/identifiers.ts";
-import { insertMerge, mergeAway } from "../sql/merges.ts";
+import { insertMerge, mergeAway, pointToSurvivor } from "../sql/merges.ts";
 import { readProfiles, readRow, type ProfileRow } from "../sql/profiles.ts";
 import { inTurns, save, type Turn } from "../writing.ts";
 
@@ -57,6 +57,7 @@ async function mergeInto(
 
   await moveIdentifiers(tx, [property, source.id, survivor.id, primaryTypes, now]);
   await mergeAway(tx, [property, source.id, survivor.id, now]);
+  await pointToSurvivor(tx, [property, source.id, survivor.id, now]);
   const saved = await save(turn, survivor, {
     attributes,
     location,

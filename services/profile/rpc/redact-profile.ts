@@ -44,7 +44,7 @@ async function empty(tx: Transaction, turn: Turn, row: ProfileRow): Promise<Prof
   const sources = (await findSources(tx, [property, [row.id]])).map(({ id }) => id);
   await deleteIdentifiers(tx, [property, row.id, null]);
   const updatedAt = Math.max(now, row.updated_at);
-  const [written] = await redact(tx, [property, row.id, formatMicros(updatedAt)]);
+  const [written] = await redact(tx, [property, row.id, row.version, formatMicros(updatedAt)]);
   if (!written) throw new LostRace([row.id]);
   await redactMerges(tx, [property, [row.id, ...sources]]);
   await forgetIdentifiers(tx, property, [row.id, ...sources]);

@@ -14,7 +14,7 @@ export interface ListShape {
 export interface ListValues {
   property: string;
   status: string;
-  ids?: readonly string[] | undefined;
+  id?: string | undefined;
   tag?: string | undefined;
   createdAt: Range;
   updatedAt: Range;
@@ -37,7 +37,8 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
   ];
   const { sort, ascending } = shape;
   const conditions = [
-    ...(values.ids === undefined ? [] : [`p.id = ANY(${add(values.ids)}::uuid[])`]),
+    // The condition lets the index of the order be used, which for one id is the wrong one.
+    values.id === undefined ? `p.${sort} > '-infinity'` : `p.id = ${add(values.id)}`,
     ...(values.tag === undefined ? [] : [`p.tags <> '{}' AND p.tags @> ARRAY[${add(values.tag)}::text]`]),
     ...within("created_at", values.createdAt),
     ...within("updated_at", values.updatedAt),

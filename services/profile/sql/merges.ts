@@ -9,7 +9,12 @@ export interface MergedRow {
 /** Merged profiles among some. $1 property_id, $2 ids */
 export const findSurvivors = statement<MergedRow>(
   "profile.merges.find_survivors",
-  `SELECT id, merged_into FROM profile.profiles WHERE property_id = $1 AND id = ANY($2::uuid[]) AND merged_into IS NOT NULL`,
+  `SELECT p.id, p.merged_into
+   FROM unnest($2::uuid[]) AS wanted (id)
+   CROSS JOIN LATERAL (
+     SELECT id, merged_into FROM profile.profiles WHERE property_id = $1 AND id = wanted.id LIMIT 1
+   ) p
+   WHERE p.merged_into IS NOT NULL`,
 );
 
 /** What was merged into some profiles. $1 property_id, $2 ids */
@@ -18,16 +23,21 @@ export const findSources = statement<MergedRow>(
   `SELECT id, merged_into FROM profile.profiles WHERE property_id = $1 AND merged_into = ANY($2::uuid[])`,
 );
 
-/**
- * Empties a profile and points it, and whatever was merged into it, to its survivor.
- * $1 property_id, $2 source, $3 survivor, $4 now
- */
+/** Empties a profile and points it to its survivor. $1 property_id, $2 source, $3 survivor, $4 now */
 export const mergeAway = statement(
   "profile.merges.merge_away",
   `UPDATE profile.profiles
    SET status = 'merged', merged_into = $3, attributes = '{}', location = NULL, tags = '{}', updated_at = greatest(updated_at, $4),
        version = version + 1
-   WHERE property_id = $1 AND (id = $2 OR merged_into = $2)`,
+   WHERE property_id = $1 AND id = $2`,
+);
+
+/** Points what was merged into a profile to its survivor. $1 property_id, $2 source, $3 survivor, $4 now */
+export const pointToSurvivor = statement(
+  "profile.merges.point_to_survivor",
+  `UPDATE profile.profiles
+   SET merged_into = $3, updated_at = greatest(updated_at, $4), version = version + 1
+   WHERE property_id = $1 AND merged_into = $2`,
 );
 
 /** Keeps the record of a merge. $1 property_id, $2 id, $3 survivor, $4 source, $5 by whom, $6 request id, $7 when, $8 what moved */

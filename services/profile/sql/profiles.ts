@@ -50,32 +50,44 @@ export function readRow(row: StoredProfileRow): ProfileRow {
   return { ...row, identifiers: JSON.parse(row.identifiers) as ProfileIdentifierRow[] };
 }
 
-/** $1 property_id, $2 ids */
+/**
+ * $1 property_id, $2 ids, each once.
+ * One look-up each (LATERAL with LIMIT 1): with `id = ANY(…)` an index of the lists was taken while the table had no statistics, and all
+ * profiles of the property were read.
+ */
 export const readProfiles = statement<StoredProfileRow>(
   "profile.profiles.read",
-  `SELECT ${profileColumns} FROM profile.profiles p WHERE p.property_id = $1 AND p.id = ANY($2::uuid[])`,
+  `SELECT ${profileColumns}
+   FROM unnest($2::uuid[]) AS wanted (id)
+   CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = wanted.id LIMIT 1) p`,
 );
 
 /**
- * The profiles that have any of some identifiers. $1 property_id, $2 types, $3 values.
- * One look-up for each identifier, as in identifiers.ts.
+ * The profiles that have any of some identifiers, each once. $1 property_id, $2 types, $3 values.
+ * One look-up for each, as in identifiers.ts.
  */
 export const readProfilesByIdentifiers = statement<StoredProfileRow>(
   "profile.profiles.read_by_identifiers",
-  `SELECT ${profileColumns} FROM profile.profiles p WHERE p.property_id = $1 AND p.id = ANY(ARRAY(
-     SELECT i.profile_id
+  `SELECT ${profileColumns}
+   FROM (
+     SELECT DISTINCT i.profile_id
      FROM unnest($2::text[], $3::text[]) AS wanted (type, value)
      CROSS JOIN LATERAL (
        SELECT profile_id FROM profile.identifiers
        WHERE property_id = $1 AND type = wanted.type AND value = wanted.value LIMIT 1
      ) i
-   ))`,
+   ) AS owners
+   CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = owners.profile_id LIMIT 1) p`,
 );
 
 /** $1 property_id, $2 ids. What an event that names a profile needs to know of it. */
 export const findTargets = statement<Pick<ProfileRow, "id" | "status" | "merged_into">>(
   "profile.profiles.find_targets",
-  `SELECT id, status, merged_into FROM profile.profiles WHERE property_id = $1 AND id = ANY($2::uuid[])`,
+  `SELECT p.id, p.status, p.merged_into
+   FROM unnest($2::uuid[]) AS wanted (id)
+   CROSS JOIN LATERAL (
+     SELECT id, status, merged_into FROM profile.profiles WHERE property_id = $1 AND id = wanted.id LIMIT 1
+   ) p`,
 );
 
 /** $1 property_id, $2 ids. Holds off other writers until the end of the transaction; in the order of ids, so that nobody waits in a circle. */
@@ -119,7 +131,7 @@ export const updateProfile = statement<{ version: number }>(
   `WITH written AS (
      UPDATE profile.profiles
      SET attributes = $4, location = $5, tags = $6, updated_at = $7, version = version + 1
-     WHERE property_id = $1 AND id = $2 AND version = $3 AND status = 'active'
+     WHERE property_id = $1 AND id = $2 AND version = $3
      RETURNING version
    ), added AS (
      INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, is_primary, source, created_at, updated_at)
@@ -133,12 +145,12 @@ export const updateProfile = statement<{ version: number }>(
    SELECT version FROM written`,
 );
 
-/** Empties a profile. $1 property_id, $2 id, $3 updated_at */
+/** Empties a profile that is as it was read. Gives no row when it has changed meanwhile. $1 property_id, $2 id, $3 version, $4 updated_at */
 export const redactProfile = statement<{ version: number }>(
   "profile.profiles.redact",
   `UPDATE profile.profiles
-   SET status = 'redacted', attributes = '{}', location = NULL, tags = '{}', updated_at = $3, version = version + 1
-   WHERE property_id = $1 AND id = $2 AND status = 'active'
+   SET status = 'redacted', attributes = '{}', location = NULL, tags = '{}', updated_at = $4, version = version + 1
+   WHERE property_id = $1 AND id = $2 AND version = $3
    RETURNING version`,
 );
 

@@ -1,0 +1,189 @@
+/** The OpenAPI document: valid, complete, and true of what is answered. */
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { beforeAll, expect, test } from "vitest";
+import type { Answer } from "../support/api.ts";
+import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { newEmail, newProfile } from "../support/people.ts";
+
+interface Documented {
+  operationId: string;
+  parameters: { name: string; in: string; required?: boolean }[];
+  requestBody?: { content: Record<string, { schema: object }> };
+  responses: Record<string, { headers: object; content: Record<string, { schema: object }> }>;
+}
+type Document = { paths: Record<string, Record<string, Documented>>; components: object };
+
+describeEverywhere("the OpenAPI document", (daybook) => {
+  let document: Document;
+  let api: TestProperty;
+  beforeAll(async () => {
+    api = await daybook().newProperty();
+    document = (await api.get("/openapi.json")).body;
+  });
+
+  /** Compiles a schema of the document, in which references are found. */
+  function compile(schema: object) {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    addFormats.default(ajv);
+    return ajv.compile({ ...schema, components: document.components });
+  }
+
+  const operationAt = (method: string, path: string): Documented => {
+    const found = document.paths[path]?.[method.toLowerCase()];
+    if (!found) throw new Error(`${method} ${path} is not described`);
+    return found;
+  };
+
+  test("is valid, as an independent validator sees it", async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  test("describes every operation, each under a name of its own", () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
+    );
+    expect(described.toSorted()).toEqual([
+      "DELETE /v1/profiles/{id}/identifiers/{identifier_id} removeIdentifier",
+      "GET /v1/events listEvents",
+      "GET /v1/events/{id} getEvent",
+      "GET /v1/metrics listMetrics",
+      "GET /v1/metrics/{id} getMetric",
+      "GET /v1/profiles listProfiles",
+      "GET /v1/profiles/{id} getProfile",
+      "GET /v1/profiles/{id}/identifiers listIdentifiers",
+      "GET /v1/profiles/{id}/identifiers/{identifier_id} getIdentifier",
+      "PATCH /v1/profiles/{id} updateProfile",
+      "PATCH /v1/profiles/{id}/identifiers/{identifier_id} updateIdentifier",
+      "POST /v1/events createEvent",
+      "POST /v1/events/batch createEvents",
+      "POST /v1/profiles createProfile",
+      "POST /v1/profiles/batch upsertProfiles",
+      "POST /v1/profiles/upsert upsertProfile",
+      "POST /v1/profiles/{id}/identifiers addIdentifier",
+      "POST /v1/profiles/{id}/merge mergeProfiles",
+    ]);
+  });
+
+  test("says what is answered, in good times and in bad", async () => {
+    const expectDescribed = (answer: Answer, method: string, path: string): void => {
+      const operation = operationAt(method, path);
+      const response = operation.responses[answer.status];
+      if (!response) throw new Error(`${operation.operationId} does not describe ${answer.status}: ${answer.text}`);
+      const validate = compile(response.content["application/json"]?.schema ?? {});
+      expect([operation.operationId, validate(answer.body), validate.errors]).toEqual([
+        operation.operationId,
+        true,
+        null,
+      ]);
+      for (const name of Object.keys(response.headers).filter((header) => header !== "Location")) {
+        expect([operation.operationId, answer.status, name, answer.headers.get(name) !== null]).toEqual([
+          operation.operationId,
+          answer.status,
+          name,
+          true,
+        ]);
+      }
+    };
+    const email = newEmail();
+    const person = await newProfile(api, {
+      identifiers: [email, newEmail()],
+      attributes: { a: 1 },
+      location: { city: "x" },
+    });
+    const other = await newProfile(api);
+    const event = (
+      await api.post("/v1/events", { type: "a.b", identifier: email, properties: {}, value: "1", currency: "EUR" })
+    ).body.data;
+    const ofProfile = "/v1/profiles/{id}";
+    const ofIdentifier = `${ofProfile}/identifiers/{identifier_id}`;
+    const identifier = `${person.path}/identifiers/${person.identifier_ids[0]}`;
+    const good = { type: "a.b", identifier: email, properties: {}, dedupe_id: "d" };
+    const calls: [string, string, string, unknown?][] = [
+      ["GET", "/v1/profiles", "/v1/profiles?expand=identifiers&page[limit]=1"],
+      ["GET", "/v1/profiles", "/v1/profiles?sort=x"],
+      ["POST", "/v1/profiles", "/v1/profiles", { identifiers: [newEmail()] }],
+      ["POST", "/v1/profiles", "/v1/profiles", { identifiers: [email] }],
+      [
+        "POST",
+        "/v1/profiles",
+        "/v1/profiles",
+        {
+          identifiers: [
+            { type: "phone", value: "1" },
+            { type: "email", value: "1" },
+          ],
+        },
+      ],
+      ["POST", "/v1/profiles", "/v1/profiles", "{"],
+      ["POST", "/v1/profiles/upsert", "/v1/profiles/upsert", { identifiers: [email] }],
+      ["POST", "/v1/profiles/upsert", "/v1/profiles/upsert", { identifiers: { email: newEmail().value } }],
+      ["POST", "/v1/profiles/batch", "/v1/profiles/batch", { profiles: [{ identifiers: [email] }, {}] }],
+      ["GET", ofProfile, `${person.path}?expand=identifiers`],
+      ["GET", ofProfile, "/v1/profiles/prof_01h00000000000000000000000"],
+      ["PATCH", ofProfile, person.path, { attribute_operations: [{ op: "set", path: "b", value: 2 }], location: null }],
+      ["PATCH", ofProfile, person.path, { attribute_operations: [{ op: "append_unique", path: "b", value: 2 }] }],
+      ["GET", `${ofProfile}/identifiers`, `${person.path}/identifiers`],
+      ["POST", `${ofProfile}/identifiers`, `${person.path}/identifiers`, newEmail()],
+      ["GET", ofIdentifier, identifier],
+      ["PATCH", ofIdentifier, identifier, { is_primary: true }],
+      ["DELETE", ofIdentifier, `${other.path}/identifiers/${other.identifier_ids[0]}`],
+      ["DELETE", ofIdentifier, identifier],
+      ["POST", `${ofProfile}/merge`, `${person.path}/merge`, { source_profile_id: other.id }],
+      ["POST", `${ofProfile}/merge`, `${person.path}/merge`, { source_profile_id: other.id }],
+      ["GET", ofProfile, other.path],
+      ["GET", ofProfile, `${other.path}?resolve=false`],
+      ["POST", "/v1/events", "/v1/events", good],
+      ["POST", "/v1/events", "/v1/events", good],
+      ["POST", "/v1/events", "/v1/events", {}],
+      ["POST", "/v1/events/batch", "/v1/events/batch", { events: [good, {}] }],
+      ["GET", "/v1/events", "/v1/events?expand=profile,metric"],
+      ["GET", "/v1/events/{id}", `/v1/events/${event.id}?expand=profile,metric`],
+      ["GET", "/v1/metrics", "/v1/metrics"],
+      ["GET", "/v1/metrics/{id}", "/v1/metrics/x"],
+    ];
+    for (const [method, described, path, body] of calls) {
+      const send = method === "PATCH" ? api.patch : api.post;
+      const answer = body === undefined ? await api.request(method, path) : await send(path, body);
+      expectDescribed(answer, method, described);
+    }
+    const poor = await api.withScopes(["accounts:read"]);
+    expectDescribed(await poor.get("/v1/profiles"), "GET", "/v1/profiles");
+    const stale = await api.patch(person.path, { attributes: { a: 1 } }, { headers: { "if-match": '"v1"' } });
+    expect(stale.status).toBe(412);
+    expectDescribed(stale, "PATCH", ofProfile);
+  });
+
+  test("takes the bodies that it describes, and describes no others", () => {
+    const validate = (path: string) =>
+      compile(operationAt("POST", path).requestBody?.content["application/json"]?.schema ?? {});
+    const upsert = validate("/v1/profiles/upsert");
+    expect(
+      upsert({ identifiers: [newEmail()], attribute_operations: [{ op: "set", path: ["a", "b"], value: 1 }] }),
+    ).toBe(true);
+    expect(upsert({ identifiers: { email: "a@b.c" } })).toBe(true);
+    expect(upsert({ identifiers: [] })).toBe(false);
+    expect(upsert({ identifiers: [newEmail()], tags: [] })).toBe(false);
+    const batch = validate("/v1/events/batch");
+    expect(batch({ events: [{ type: "a", properties: {}, client_reference: "x" }] })).toBe(true);
+    expect(batch({ events: [{ type: "a", properties: {}, colour: "x" }] })).toBe(false);
+  });
+
+  test("names the parameters of lists", () => {
+    const names = operationAt("GET", "/v1/profiles").parameters.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        "filter[email]",
+        "filter[created_at][gte]",
+        "sort",
+        "expand",
+        "page[limit]",
+        "page[after]",
+      ]),
+    );
+    expect(operationAt("PATCH", "/v1/profiles/{id}").parameters.map(({ name }) => name)).toContain("If-Match");
+  });
+});

@@ -1,0 +1,326 @@
+/** Random sequences of writes, held against a model that is as simple as it can be said, and from clients that race. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+
+const pool = ["email a@x.example", "email b@x.example", "phone +15550100001", "card 1", "card 2", "card 3"] as const;
+type Name = (typeof pool)[number];
+const inputOf = (name: Name): { type: string; value: string } => {
+  const [type = "", value = ""] = name.split(" ");
+  return { type, value };
+};
+
+interface Person {
+  id: string;
+  mergedInto: Person | undefined;
+  names: Set<Name>;
+  attributes: Map<string, number | number[]>;
+  version: number;
+}
+
+type Attributes = Record<string, number>;
+interface Operation {
+  op: "set" | "delete" | "append_unique" | "remove";
+  path: string;
+  value: number;
+}
+
+type Command =
+  | { do: "create"; names: Name[]; attributes: Attributes }
+  | { do: "upsert"; names: Name[]; attributes: Attributes }
+  | { do: "upsertOperations"; names: Name[]; operations: Operation[] }
+  | { do: "operate"; who: number; operations: Operation[] }
+  | { do: "add"; who: number; name: Name }
+  | { do: "remove"; who: number; name: Name }
+  | { do: "merge"; survivor: number; source: number };
+
+/** What the model says of a command: the status, and the person that it is about. */
+interface Expected {
+  status: number;
+  person?: Person;
+}
+
+class Model {
+  readonly people: Person[] = [];
+
+  holderOf(name: Name): Person | undefined {
+    return this.people.find(({ names }) => names.has(name));
+  }
+
+  /** A person by any number, as their survivor. */
+  pick(who: number): Person | undefined {
+    let person = this.people[who % Math.max(1, this.people.length)];
+    while (person?.mergedInto) person = person.mergedInto;
+    return person;
+  }
+
+  create(names: Name[], attributes: Person["attributes"]): Expected {
+    const person = { id: "", mergedInto: undefined, names: new Set(names), attributes, version: 1 };
+    this.people.push(person);
+    return { status: 201, person };
+  }
+
+  /** Writes to a person; the version tells whether anything changed. */
+  write(person: Person, names: Name[], attributes: Person["attributes"]): Expected {
+    const before = JSON.stringify([[...person.names], [...person.attributes]]);
+    for (const name of names) person.names.add(name);
+    person.attributes = attributes;
+    if (JSON.stringify([[...person.names], [...person.attributes]]) !== before) person.version++;
+    return { status: 200, person };
+  }
+
+  apply(command: Command): Expected {
+    switch (command.do) {
+      case "create":
+        return command.names.some((name) => this.holderOf(name))
+          ? { status: 409 }
+          : this.create(command.names, new Map(Object.entries(command.attributes)));
+      case "upsert":
+        return this.upsert(command.names, (old) => new Map([...old, ...Object.entries(command.attributes)]));
+      case "upsertOperations":
+        return this.upsert(command.names, (old) => operate(old, command.operations));
+      case "operate": {
+        const person = this.pick(command.who);
+        const attributes = person && operate(person.attributes, command.operations);
+        if (!person) return { status: 404 };
+        return attributes ? this.write(person, [], attributes) : { status: 400 };
+      }
+      case "add": {
+        const person = this.pick(command.who);
+        const holder = this.holderOf(command.name);
+        if (!person) return { status: 404 };
+        if (holder && holder !== person) return { status: 409 };
+        this.write(person, [command.name], person.attributes);
+        return { status: holder ? 200 : 201, person };
+      }
+      case "remove": {
+        const person = this.pick(command.who);
+        if (!person?.names.has(command.name)) return { status: 404 };
+        if (person.names.size === 1) return { status: 422 };
+        person.names.delete(command.name);
+        person.version++;
+        return { status: 200, person };
+      }
+      default:
+        return this.merge(command.survivor, command.source);
+    }
+  }
+
+  private upsert(names: Name[], change: (old: Person["attributes"]) => Person["attributes"] | undefined): Expected {
+    const holders = new Set(names.flatMap((name) => this.holderOf(name) ?? []));
+    if (holders.size > 1) return { status: 409 };
+    const [holder] = holders;
+    const attributes = change(holder?.attributes ?? new Map());
+    if (!attributes) return { status: 400 };
+    return holder ? this.write(holder, names, attributes) : this.create(names, attributes);
+  }
+
+  private merge(survivorAt: number, sourceAt: number): Expected {
+    const survivor = this.people[survivorAt % Math.max(1, this.people.length)];
+    const source = this.people[sourceAt % Math.max(1, this.people.length)];
+    if (!survivor || !source) return { status: 404 };
+    if (survivor === source || survivor.mergedInto || source.mergedInto) return { status: 422 };
+    survivor.names = new Set([...survivor.names, ...source.names]);
+    survivor.attributes = new Map([
+      ...survivor.attributes,
+      ...[...source.attributes].filter(([key]) => !survivor.attributes.has(key)),
+    ]);
+    survivor.version++;
+    source.names = new Set();
+    source.mergedInto = survivor;
+    return { status: 200, person: survivor };
+  }
+}
+
+function operate(old: Person["attributes"], operations: Operation[]): Person["attributes"] | undefined {
+  const attributes = new Map(old);
+  for (const { op, path, value } of operations) {
+    const current = attributes.get(path);
+    if (op === "remove" && current === undefined) continue;
+    if (op === "set") attributes.set(path, value);
+    else if (op === "delete") attributes.delete(path);
+    else if (current !== undefined && !Array.isArray(current)) return undefined;
+    else if (op === "remove") attributes.set(path, current?.filter((item) => item !== value) ?? []);
+    else if (!current?.includes(value)) attributes.set(path, [...(current ?? []), value]);
+  }
+  return attributes;
+}
+
+const names = fc.uniqueArray(fc.constantFrom(...pool), { minLength: 1, maxLength: 3 });
+const key = fc.constantFrom("k", "l", "m");
+const value = fc.integer({ min: 0, max: 2 });
+const attributes = fc.dictionary(key, value, { maxKeys: 2 });
+const operations = fc.array(
+  fc.record({ op: fc.constantFrom("set", "delete", "append_unique", "append_unique", "remove"), path: key, value }),
+  { minLength: 1, maxLength: 4 },
+);
+const who = fc.nat(20);
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({ do: fc.constant("create" as const), names, attributes }),
+  fc.record({ do: fc.constant("upsert" as const), names, attributes }),
+  fc.record({ do: fc.constant("upsertOperations" as const), names, operations }),
+  fc.record({ do: fc.constant("operate" as const), who, operations }),
+  fc.record({ do: fc.constant("add" as const), who, name: fc.constantFrom(...pool) }),
+  fc.record({ do: fc.constant("remove" as const), who, name: fc.constantFrom(...pool) }),
+  fc.record({ do: fc.constant("merge" as const), survivor: who, source: who }),
+);
+
+const toOperations = (list: Operation[]): object[] =>
+  list.map(({ op, path, value: operand }) => (op === "delete" ? { op, path } : { op, path, value: operand }));
+
+describeEverywhere("profiles", (daybook) => {
+  const nobody = "prof_01h00000000000000000000000";
+
+  /** Does a command for real. People are named by the ids that they were given. */
+  async function run(api: TestProperty, model: Model, wanted: Command) {
+    const idOf = (at: number): string => model.people[at % Math.max(1, model.people.length)]?.id ?? nobody;
+    switch (wanted.do) {
+      case "create":
+        return api.post("/v1/profiles", { identifiers: wanted.names.map(inputOf), attributes: wanted.attributes });
+      case "upsert":
+        return api.post("/v1/profiles/upsert", {
+          identifiers: wanted.names.map(inputOf),
+          attributes: wanted.attributes,
+        });
+      case "upsertOperations":
+        return api.post("/v1/profiles/upsert", {
+          identifiers: wanted.names.map(inputOf),
+          attribute_operations: toOperations(wanted.operations),
+        });
+      case "operate":
+        return api.patch(`/v1/profiles/${idOf(wanted.who)}`, { attribute_operations: toOperations(wanted.operations) });
+      case "add":
+        return api.post(`/v1/profiles/${idOf(wanted.who)}/identifiers`, inputOf(wanted.name));
+      case "remove": {
+        const path = `/v1/profiles/${idOf(wanted.who)}/identifiers`;
+        const { type, value: text } = inputOf(wanted.name);
+        const { body } = await api.get(path);
+        const found = body.data?.find(
+          (one: { type: string; value: string }) => one.type === type && one.value === text,
+        );
+        return api.delete(`${path}/${found?.id ?? "idnt_01h00000000000000000000000"}`);
+      }
+      default:
+        return api.post(`/v1/profiles/${idOf(wanted.survivor)}/merge`, { source_profile_id: idOf(wanted.source) });
+    }
+  }
+
+  async function expectSame(api: TestProperty, person: Person): Promise<void> {
+    let survivor = person;
+    while (survivor.mergedInto) survivor = survivor.mergedInto;
+    const { body, headers } = await api.get(`/v1/profiles/${person.id}?expand=identifiers`);
+    expect(body.data.id).toBe(survivor.id);
+    expect(body.meta.resolved_from).toBe(person.mergedInto ? person.id : undefined);
+    expect(body.data.attributes).toEqual(Object.fromEntries(survivor.attributes));
+    const shown = body.data.identifiers.map((one: { type: string; value: string }) => `${one.type} ${one.value}`);
+    expect(shown.toSorted()).toEqual([...survivor.names].toSorted());
+    expect(headers.get("etag")).toBe(`"v${survivor.version}"`);
+  }
+
+  test("do what the model does, whatever the sequence", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 25 }), async (commands) => {
+        const api = await daybook().newProperty();
+        const model = new Model();
+        for (const wanted of commands) {
+          const answer = await run(api, model, wanted);
+          const { status, person } = model.apply(wanted);
+          expect([wanted, answer.status]).toEqual([wanted, status]);
+          if (!person) continue;
+          if (person.id === "") person.id = answer.body.data.id;
+          await expectSame(api, person);
+        }
+        for (const person of model.people) await expectSame(api, person);
+        const listed = (await api.get("/v1/profiles?page[limit]=500")).body.data.map(({ id }: { id: string }) => id);
+        const active = model.people.filter(({ mergedInto }) => !mergedInto).map(({ id }) => id);
+        expect(listed.toSorted()).toEqual(active.toSorted());
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("keep every promise when eight clients write at once", async () => {
+    const api = await daybook().newProperty();
+    const ids: string[] = [];
+    const written = new Map<string, string>();
+    let marks = 0;
+    const random = (below: number): number => Math.floor(Math.random() * below);
+    const someNames = () => Array.from({ length: 1 + random(2) }, () => ({ type: "card", value: `${random(25)}` }));
+    const unique = (list: { type: string; value: string }[]) => [
+      ...new Map(list.map((one) => [one.value, one])).values(),
+    ];
+    const someId = (): string => ids[random(ids.length)] ?? nobody;
+
+    async function step(): Promise<void> {
+      const mark = `m${++marks}`;
+      const choice = random(10);
+      const note = ({ status, body, text }: Awaited<ReturnType<TestProperty["get"]>>, isMarked: boolean): void => {
+        if (![200, 201, 404, 409, 422].includes(status)) throw new Error(`${status} ${text}`);
+        if (status >= 300) return;
+        const { id } = body.data;
+        if (String(id).startsWith("prof_") && !ids.includes(id)) ids.push(id);
+        if (isMarked) written.set(mark, id);
+      };
+      if (choice < 3) {
+        note(
+          await api.post("/v1/profiles/upsert", { identifiers: unique(someNames()), attributes: { [mark]: 1 } }),
+          true,
+        );
+      } else if (choice < 4) {
+        note(await api.post("/v1/profiles", { identifiers: unique(someNames()), attributes: { [mark]: 1 } }), true);
+      } else if (choice < 7) {
+        const body = {
+          attribute_operations: [
+            { op: "set", path: mark, value: 1 },
+            { op: "append_unique", path: "marks", value: mark },
+          ],
+        };
+        note(await api.patch(`/v1/profiles/${someId()}`, body), true);
+      } else if (choice < 8) {
+        note(await api.post(`/v1/profiles/${someId()}/merge`, { source_profile_id: someId() }), false);
+      } else if (choice < 9) {
+        note(
+          await api.post(`/v1/profiles/${someId()}/identifiers`, {
+            type: "card",
+            value: `${random(25)}`,
+            is_primary: true,
+          }),
+          false,
+        );
+      } else {
+        const path = `/v1/profiles/${someId()}/identifiers`;
+        const { body } = await api.get(path);
+        const [one] = body.data ?? [];
+        if (one) note(await api.delete(`${path}/${one.id}`), false);
+      }
+    }
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let turn = 0; turn < 60; turn++) await step();
+      }),
+    );
+
+    const listed = (await api.get("/v1/profiles?page[limit]=500&expand=identifiers")).body.data;
+    const owned = listed.flatMap(({ identifiers }: { identifiers: { value: string }[] }) =>
+      identifiers.map(({ value: text }) => text),
+    );
+    expect(new Set(owned).size).toBe(owned.length);
+    const primaries = listed.map(
+      ({ identifiers }: { identifiers: { is_primary: boolean }[] }) =>
+        identifiers.filter((one) => one.is_primary).length,
+    );
+    expect(Math.max(...primaries)).toBe(1);
+    const survivors = new Map<string, { id: string; attributes: Record<string, unknown> }>();
+    for (const id of ids) {
+      const { status, body } = await api.get(`/v1/profiles/${id}`);
+      expect([id, status, body.data?.status]).toEqual([id, 200, "active"]);
+      survivors.set(id, body.data);
+    }
+    expect(new Set([...survivors.values()].map(({ id }) => id))).toEqual(
+      new Set(listed.map(({ id }: { id: string }) => id)),
+    );
+    expect(written.size).toBeGreaterThan(100);
+    const lost = [...written].filter(([mark, id]) => survivors.get(id)?.attributes[mark] !== 1);
+    expect(lost).toEqual([]);
+  });
+});

@@ -1,0 +1,148 @@
+/** The operator's commands, as an operator runs them: against npm start, and against the mesh. */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { Owner } from "#shared/lifecycle.ts";
+import { createApi, type Api } from "../support/api.ts";
+import { connectToMesh } from "../support/daybook.ts";
+import { createDatabase } from "../support/database.ts";
+import { newProfile } from "../support/people.ts";
+import { eventually, startNode } from "../support/processes.ts";
+
+/** Runs a command to its end. */
+async function daybook(
+  env: Record<string, string>,
+  ...words: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, ["gateway/cli/main.ts", ...words], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, out, err };
+}
+
+function expectCommandsWork(
+  connect: () => Promise<{ env: Record<string, string>; api: Api; propertyId: string }>,
+): void {
+  test("properties are listed, and tags written and read", async () => {
+    const { env, api, propertyId } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, ...words, "--property", propertyId);
+      if (code !== 0) throw new Error(err);
+      return out.trim();
+    };
+    const list = await daybook(env, "properties", "list", "--json");
+    const properties = JSON.parse(list.out) as { id: string; mode: string }[];
+    expect(properties).toContainEqual(expect.objectContaining({ id: propertyId, mode: "test" }));
+
+    const { id, path } = await newProfile(api);
+    expect(await run("tags", "add", id, "vip", "gold")).toBe("vip\ngold");
+    expect(await run("tags", "remove", id, "vip")).toBe("gold");
+    expect(await run("tags", "set", id, "silver", "gold")).toBe("gold\nsilver");
+    expect(JSON.parse(await run("tags", "list", id, "--json"))).toEqual({ profile_id: id, tags: ["gold", "silver"] });
+    const { body, headers } = await api.get(path);
+    expect(body.data.tags).toEqual(["gold", "silver"]);
+    expect(headers.get("etag")).toBe('"v4"');
+  });
+
+  test("compact references are switched on and off", async () => {
+    const { env, api, propertyId } = await connect();
+    const { path } = await newProfile(api);
+    const refOf = async () => (await api.get(path)).body.data.profile_ref;
+    expect(await refOf()).toBeUndefined();
+    expect((await daybook(env, "profile-refs", "enable", "--property", propertyId)).code).toBe(0);
+    expect(await refOf()).toMatch(/^p_/);
+    expect((await daybook(env, "profile-refs", "disable", "--property", propertyId)).code).toBe(0);
+    expect(await refOf()).toBeUndefined();
+  });
+
+  test("a redaction asks whether it is meant", async () => {
+    const { env, api, propertyId } = await connect();
+    const { id, path } = await newProfile(api);
+    const words = ["profiles", "redact", id, "--property", propertyId];
+    const unsure = await daybook(env, ...words);
+    expect([unsure.code, unsure.err]).toEqual([2, expect.stringContaining("--yes")]);
+    expect((await api.get(path)).body.data.status).toBe("active");
+    expect((await daybook(env, ...words, "--yes")).code).toBe(0);
+    expect((await api.get(path)).body.data.status).toBe("redacted");
+  });
+
+  test("what goes wrong is said in a line", async () => {
+    const { env, propertyId } = await connect();
+    const nobody = "prof_01h00000000000000000000000";
+    const cases: [number, RegExp, ...string[]][] = [
+      [1, /no such profile.*resource_not_found/, "tags", "add", nobody, "vip", "--property", propertyId],
+      [1, /not an id/, "tags", "add", "x", "vip", "--property", propertyId],
+      [2, /--property/, "tags", "add", nobody, "vip"],
+      [2, /Use it as: daybook tags add/, "tags", "add"],
+      [2, /no command "tags paint"/, "tags", "paint"],
+      [2, /--colour/, "tags", "list", "--colour"],
+    ];
+    for (const [code, message, ...words] of cases) {
+      const ended = await daybook(env, ...words);
+      expect([words, ended.code, ended.out]).toEqual([words, code, ""]);
+      expect(ended.err).toMatch(message);
+      expect(ended.err).not.toMatch(/\n +at /);
+    }
+  });
+}
+
+describe("commands on npm start", () => {
+  const owner = new Owner();
+  let local: { env: Record<string, string>; api: Api; propertyId: string } | undefined;
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "daybook-operator-"));
+    owner.defer(() => rm(folder, { recursive: true, force: true }));
+    const { url } = owner.own(await createDatabase(inject("databaseUrl")));
+    const env = { DATABASE_URL: url, DATA_DIR: folder, PORT: "0", INTERNAL_PORT: "0" };
+    const { output } = owner.own(startNode("deploy/local/main.ts", env));
+    const [address = "", secret = ""] = await eventually(
+      () => /ready at (\S+)[\s\S]*(sk_test_\w+)/.exec(output())?.slice(1),
+      { explain: output },
+    );
+    const properties = await daybook({ DATA_DIR: folder }, "properties", "list");
+    const propertyId = /(prop_\w+) {2}test/.exec(properties.out)?.[1] ?? "";
+    local = { env: { DATA_DIR: folder }, api: createApi(address, secret), propertyId };
+  });
+  afterAll(() => owner.close());
+
+  expectCommandsWork(() => (local ? Promise.resolve(local) : Promise.reject(new Error("it has not started"))));
+
+  test("nobody else can read how its services are reached", async () => {
+    expect((await stat(join(folder, "connection.json"))).mode & 0o077).toBe(0);
+  });
+});
+
+describe("commands on the mesh", () => {
+  expectCommandsWork(async () => {
+    const { identityUrl, profileUrl, internalToken } = inject("mesh");
+    const api = await connectToMesh().newProperty();
+    const env = { IDENTITY_URL: identityUrl, PROFILE_URL: profileUrl, INTERNAL_TOKEN: internalToken };
+    return { env, api, propertyId: api.propertyId };
+  });
+});
+
+test("help lists every command, and without a Daybook the others say so", async () => {
+  const { code, out } = await daybook({}, "help");
+  expect(code).toBe(0);
+  for (const name of [
+    "properties list",
+    "tags add",
+    "tags remove",
+    "tags set",
+    "tags list",
+    "profile-refs enable",
+    "profiles redact",
+  ]) {
+    expect(out).toContain(name);
+  }
+  const alone = await daybook({ DATA_DIR: join(tmpdir(), "there-is-none") }, "properties", "list");
+  expect([alone.code, alone.err]).toEqual([1, expect.stringContaining("npm start")]);
+});
