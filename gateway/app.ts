@@ -17,7 +17,7 @@ import { rateLimitPlugin, type RateLimits } from "./plugins/rate-limit.ts";
 import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
 import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
-import { createProfileReading } from "./profile-reading.ts";
+import { createProfiles } from "./profiles.ts";
 import { createRecording } from "./recording.ts";
 
 /** What the gateway works with. */
@@ -87,10 +87,10 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   app.setNotFoundHandler((request, reply) => sendNotFound(log, request, reply));
 
   const recording = createRecording(clients.events);
-  const reading = createProfileReading(clients.profiles);
+  const profiles = createProfiles(clients.profiles);
   const cursors = createCursors(context.secret, clock);
   let openapi: object = {};
-  const native = nativeSurface({ clients, recording, reading, cursors, log }, (document) => (openapi = document));
+  const native = nativeSurface({ clients, recording, profiles, cursors, log }, (document) => (openapi = document));
   await app.register(native, { prefix: "/v1" });
   const addMethodNotAllowed = collectMethods(app);
   app.get("/openapi.json", () => openapi);
@@ -99,7 +99,9 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
-  app.addHook("onClose", () => recording.drain());
+  app.addHook("onClose", async () => {
+    await Promise.all([recording.drain(), profiles.drain()]);
+  });
   return app;
 }
 

@@ -27,6 +27,8 @@ const watchIntervalMs = 1_000;
 const serverSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
+  // Without the values of rows: a lost race for an identifier would leave it in the log.
+  log_error_verbosity: "terse",
   max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "4GB",

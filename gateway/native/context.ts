@@ -1,6 +1,6 @@
 import type { Log } from "#shared/log.ts";
 import type { Clients } from "../clients.ts";
-import type { ProfileReading } from "../profile-reading.ts";
+import type { Profiles } from "../profiles.ts";
 import type { Recording } from "../recording.ts";
 import type { Cursors } from "./cursor.ts";
 
@@ -8,7 +8,7 @@ import type { Cursors } from "./cursor.ts";
 export interface NativeContext {
   clients: Clients;
   recording: Recording;
-  reading: ProfileReading;
+  profiles: Profiles;
   cursors: Cursors;
   log: Log;
 }

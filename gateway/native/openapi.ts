@@ -8,7 +8,7 @@ import type { Operation } from "./operation.ts";
 import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
 import * as resources from "./resources.ts";
 import * as bodies from "./schemas.ts";
-import { opaque } from "./validation.ts";
+import { documented, opaque } from "./validation.ts";
 
 type Json = Record<string, unknown>;
 
@@ -77,8 +77,11 @@ function toSchema(schema: unknown, root?: object): unknown {
   if (typeof schema !== "object" || schema === null) return schema;
   const name = schemaNames.get(schema);
   if (name !== undefined && schema !== root) return { $ref: `#/components/schemas/${name}` };
+  const { [documented]: limits, ...rest } = schema as Json;
   return Object.fromEntries(
-    Object.entries(schema).flatMap(([key, value]) => (key === opaque ? [] : [[key, toSchema(value)]])),
+    Object.entries({ ...rest, ...(limits as Json | undefined) }).flatMap(([key, value]) =>
+      key === opaque ? [] : [[key, toSchema(value)]],
+    ),
   );
 }
 

@@ -4,7 +4,7 @@ import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
-import type { ProfileReading } from "../profile-reading.ts";
+import type { Profiles } from "../profiles.ts";
 import { profileEtag, profileJson, type ShownIdentifiers } from "./convert/profiles.ts";
 import { sendData, type MetaExtra } from "./envelope.ts";
 import type { Query } from "./query.ts";
@@ -15,7 +15,7 @@ import type { Query } from "./query.ts";
  * @throws DaybookError `invalid_id` or `resource_not_found` with param `id`.
  */
 export async function findProfile(
-  reading: ProfileReading,
+  profiles: Profiles,
   request: FastifyRequest,
   id: string,
   resolve: boolean,
@@ -23,7 +23,7 @@ export async function findProfile(
   const asked = encodeId("prof", decodeId("prof", id, "id"));
   const { propertyId } = callerOf(request);
   const read = async (profileId: string): Promise<Profile> => {
-    const profile = await reading.readOne(propertyId, profileId, callOf(request));
+    const profile = await profiles.readOne(propertyId, profileId, callOf(request));
     if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "id" });
     // Again, should the survivor be merged between the looks.
     return resolve && profile.mergedInto !== undefined ? read(profile.mergedInto) : profile;

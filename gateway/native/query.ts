@@ -118,7 +118,7 @@ function readParameter(reading: Reading, rules: QueryRules, name: string, value:
       throw refuse("unsupported_expand", choice, name);
     }
   } else if (name === "page[limit]" && rules.paged) {
-    if (!/^[0-9]{1,9}$/.test(value) || Number(value) === 0) {
+    if (!/^[0-9]+$/.test(value) || Number(value) === 0) {
       throw refuse("parameter_invalid", `A page has 1 to ${pageLimit.max} items.`, name);
     }
     reading.limit = Math.min(pageLimit.max, Number(value));

@@ -1,6 +1,6 @@
 /** The bodies that the native surface takes. What lies beyond their shape, the services check. They also document the surface. */
 import Type from "typebox";
-import { opaque } from "./validation.ts";
+import { documented, opaque } from "./validation.ts";
 
 const identifiersMax = 100;
 const closed = { additionalProperties: false } as const;
@@ -8,7 +8,10 @@ const anyObject = (description: string) => Type.Object({}, { additionalPropertie
 
 /** What an event or a profile is known by. */
 const identifierType = Type.String({ description: "email, phone, external_id or a type of your own" });
-const identifierValue = Type.String({ minLength: 1, maxLength: 255 });
+const identifierValue = Type.String({
+  [documented]: { minLength: 1, maxLength: 255 },
+  description: "Normalised: trimmed, Unicode NFC; an email in lower case, a phone in E.164",
+});
 
 const eventFields = {
   type: Type.String({ description: "Lowercase dot notation, such as order.completed; underscores become dots" }),
@@ -63,14 +66,20 @@ export const EventBatch = Type.Object(
   closed,
 );
 
-const nullableText = (maxLength: number) => Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]));
+const nullableText = (maxLength: number, description?: string) =>
+  Type.Optional(
+    Type.Union(
+      [Type.String({ [documented]: { maxLength } }), Type.Null()],
+      description === undefined ? {} : { description },
+    ),
+  );
 
 const Location = Type.Object(
   {
     city: nullableText(255),
     region: nullableText(255),
-    country: nullableText(2),
-    timezone: nullableText(255),
+    country: nullableText(2, "ISO 3166-1 alpha-2"),
+    timezone: nullableText(255, "IANA name"),
     zip: nullableText(32),
   },
   { ...closed, description: "Fields sent replace those fields, null empties one" },
@@ -123,7 +132,9 @@ export const ProfileUpsert = Type.Object(upsertFields, closed);
 /** A profile as the getting-started guide writes it: identifiers by type. */
 export const GuideProfileUpsert = Type.Object(
   {
-    identifiers: Type.Record(Type.String(), identifierValue, { maxProperties: identifiersMax }),
+    identifiers: Type.Unsafe<Record<string, string>>(
+      Type.Object({}, { additionalProperties: identifierValue, maxProperties: identifiersMax }),
+    ),
     attributes: Type.Optional(attributes),
   },
   closed,

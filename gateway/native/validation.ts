@@ -3,13 +3,16 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
 import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/errors.ts";
-import { findJsonProblem, isJsonObject, type JsonObject, type JsonValue } from "#shared/json.ts";
+import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "#shared/json.ts";
 
 // One field at fault may give several errors here, which become one in the answer.
 Settings.Set({ maxErrors: 4 * fieldErrorsMax });
 
 /** Marks a field of a schema that goes on as JSON text, or that is read by a reader of its own: its content is not looked at. */
 export const opaque = "x-opaque";
+
+/** Limits that stand in the document only, under this name: the services check them together with what else they find in a field. */
+export const documented = "x-documented";
 
 // No body is as deep outside its opaque fields.
 const textDepthMax = 8;
@@ -27,7 +30,7 @@ export function createReader<Schema extends Type.TObject>(schema: Schema): Reade
   return {
     read(value) {
       if (!isJsonObject(value)) throw new DaybookError("parameter_invalid", "A JSON object is expected here.");
-      if (!validator.Check(value)) throw DaybookError.ofFields(toFieldErrors(validator.Errors(value)));
+      if (!validator.Check(value)) throw DaybookError.ofFields(toFieldErrors(value, validator.Errors(value)));
       for (const field of texts) checkTexts(field, (value as JsonObject)[field]);
       return value;
     },
@@ -60,7 +63,7 @@ interface ValidationError {
   message: string;
 }
 
-function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
+function toFieldErrors(value: unknown, errors: readonly ValidationError[]): FieldError[] {
   // By param: the first that is said of a field is enough.
   const byParam = new Map<string, FieldError>();
   const note = (code: FieldError["code"], message: string, param: string): void => {
@@ -69,7 +72,10 @@ function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
   };
   for (const { keyword, instancePath, params, message } of errors) {
     const path = instancePath.split("/").slice(1).map(unescapePointer);
-    if (keyword === "required") {
+    const numberAt = findRawNumber(value, path);
+    if (numberAt !== undefined) {
+      note("parameter_invalid", "This must not be a number.", path.slice(0, numberAt).join("."));
+    } else if (keyword === "required") {
       for (const name of (params as { requiredProperties: string[] }).requiredProperties) {
         note("parameter_missing", `${name} is required.`, [...path, name].join("."));
       }
@@ -85,7 +91,22 @@ function toFieldErrors(errors: readonly ValidationError[]): FieldError[] {
       note("parameter_invalid", `This ${message}.`, path.join("."));
     }
   }
-  return [...byParam.values()];
+  const found = [...byParam.values()];
+  // Of a field with several forms it is said that it has none of them, and within it why: the latter is enough.
+  return found.filter(
+    ({ code, param }) => code !== "parameter_invalid" || !found.some((other) => other.param?.startsWith(`${param}.`)),
+  );
+}
+
+/** Numbers that a double does not hold are objects here. @returns how far down a path such a number stands, if one does. */
+function findRawNumber(value: unknown, path: readonly string[]): number | undefined {
+  let at = value;
+  for (let depth = 0; ; depth++) {
+    if (isRawNumber(at)) return depth;
+    const key = path[depth];
+    if (key === undefined || typeof at !== "object" || at === null) return undefined;
+    at = (at as Record<string, unknown>)[key];
+  }
 }
 
 function unescapePointer(segment: string): string {

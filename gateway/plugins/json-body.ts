@@ -5,7 +5,9 @@ import { parseJsonBytes } from "#shared/json.ts";
 
 export const jsonBodyPlugin = fastifyPlugin((app) => {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => {
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    // Some clients send the type with every request. A deletion has no body.
+    if (body.length === 0 && request.method === "DELETE") return done(null, undefined);
     try {
       done(null, parseJsonBytes(body as Buffer));
     } catch (error) {

@@ -46,11 +46,9 @@ export async function findIdsOf(
   profileId: string,
   options: CallOptions,
 ): Promise<string[]> {
-  const find = async (sides: { sourceIds?: string[]; survivorIds?: string[] }) =>
-    (await calling(profiles.getMergedProfiles({ propertyId, ...sides }, options))).merged;
-  const [merge] = await find({ sourceIds: [profileId] });
-  const survivorId = merge?.survivorId ?? profileId;
-  const merged = await find({ survivorIds: [survivorId] });
+  // In one look, so that a merge at the same time is in all of it or in nothing.
+  const { merged } = await calling(profiles.getMergedProfiles({ propertyId, survivorIds: [profileId] }, options));
+  const survivorId = merged.find((merge) => merge.profileId === profileId)?.survivorId ?? profileId;
   return [survivorId, ...merged.map(({ profileId: id }) => id)];
 }
 
@@ -106,7 +104,7 @@ async function empty({ database }: EventContext, property: string, profileIds: r
   const theirs = new Set(profileIds);
   const isTheirs = ({ profileId }: Event): boolean => profileId !== undefined && theirs.has(profileId);
   await withTransaction(database, (tx) =>
-    rewriteMessages(tx, { schema: "event", property, subject: recordedSubject }, (payload) => {
+    rewriteMessages(tx, { schema: "event", property, subject: recordedSubject, published: "skip" }, (payload) => {
       const message = fromBinary(EventsRecordedSchema, payload);
       if (!message.events.some(isTheirs)) return undefined;
       for (const event of message.events) if (isTheirs(event)) event.propertiesJson = "{}";

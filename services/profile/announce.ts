@@ -115,7 +115,7 @@ export async function forgetIdentifiers(tx: Transaction, property: string, profi
   const forgotten = new Set(profiles.map((id) => encodeId("prof", id)));
   const says = ({ profileId, change }: ProfileChange): boolean =>
     change.case === "identified" && forgotten.has(profileId);
-  await rewriteMessages(tx, { schema: "profile", property, subject }, (payload) => {
+  await rewriteMessages(tx, { schema: "profile", property, subject, published: "wait" }, (payload) => {
     const message = fromBinary(ProfilesChangedSchema, payload);
     if (!message.changes.some(says)) return undefined;
     const changes = message.changes.filter((change) => !says(change));

@@ -3,7 +3,7 @@ import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { identifierKey, type NormalIdentifier } from "./domain/identifiers.ts";
 import { readProfilesByIdentifiers, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
-import type { Turn } from "./writing.ts";
+import type { Turn } from "./turns.ts";
 
 /** The profiles that have any of some identifiers. */
 export async function findHolders(

@@ -4,6 +4,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { checkItemCount } from "#shared/limits.ts";
+import { isTransient, isUniqueViolation } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeAttributes, checkPrecondition, toLocationChanges } from "./convert.ts";
@@ -13,7 +14,18 @@ import { listingFaults } from "./faults.ts";
 import { findHolders, identifiersParam, identityConflict } from "./identity.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
-import { insert, inTurns, LostRace, save, type Turn } from "./writing.ts";
+import { inTurns, LostRace, type Turn } from "./turns.ts";
+import {
+  execute,
+  insert,
+  isCompound,
+  planEdit,
+  planInsert,
+  save,
+  type Edit,
+  type NewProfile,
+  type Plan,
+} from "./writing.ts";
 
 /** What became of an upsert. */
 export interface Upserted {
@@ -40,8 +52,7 @@ async function upsertInTurns(
   property: string,
   request: UpsertProfileRequest,
 ): Promise<Upserted> {
-  checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
-  const identifiers = readIdentifiers(request.identifiers);
+  const identifiers = readWanted(request);
   const { idempotencyKey: key } = request;
   if (key === undefined) return inTurns(context, property, (turn) => upsertOnce(turn, request, identifiers));
   if (!keyPattern.test(key)) {
@@ -50,6 +61,11 @@ async function upsertInTurns(
   }
   // The key stands or falls with the write.
   return inTurns(context, property, (turn) => upsertWithKey(turn, request, identifiers, key), []);
+}
+
+function readWanted(request: UpsertProfileRequest): WantedIdentifier[] {
+  checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
+  return readIdentifiers(request.identifiers);
 }
 
 async function upsertWithKey(
@@ -84,7 +100,20 @@ async function upsertOnce(
   request: UpsertProfileRequest,
   identifiers: readonly WantedIdentifier[],
 ): Promise<Upserted> {
-  const holders = await findHolders(turn, identifiers);
+  const decision = decide(request, identifiers, await findHolders(turn, identifiers));
+  const row = "edit" in decision ? await save(turn, decision.row, decision.edit) : await insert(turn, decision.made);
+  return { row, created: "made" in decision, replayed: false };
+}
+
+/** What an upsert comes to: a profile that is made, or a change of one. */
+type Decision = { made: NewProfile } | { row: ProfileRow; edit: Edit };
+
+/** @throws DaybookError `identity_conflict`, `precondition_failed`, or what is wrong with attributes and location. */
+function decide(
+  request: UpsertProfileRequest,
+  identifiers: readonly WantedIdentifier[],
+  holders: readonly ProfileRow[],
+): Decision {
   const [row] = holders;
   if (holders.length > 1) {
     const message = "The identifiers belong to different profiles. Merge the profiles first.";
@@ -94,20 +123,152 @@ async function upsertOnce(
   const attributes = changeAttributes(row?.attributes ?? "{}", request);
   const location = changeLocation(row?.location ?? null, toLocationChanges(request.location));
   const { source } = request;
-  if (!row) {
-    return { row: await insert(turn, { identifiers, attributes, location, source }), created: true, replayed: false };
-  }
+  if (!row) return { made: { identifiers, attributes, location, source } };
   const known = new Map(row.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
   const added = identifiers.filter((identifier) => !known.has(identifierKey(identifier)));
   const promoted = identifiers.flatMap((identifier) => {
     const id = identifier.isPrimary ? known.get(identifierKey(identifier)) : undefined;
     return id === undefined ? [] : [id];
   });
-  return {
-    row: await save(turn, row, { attributes, location, added, source, promoted }),
-    created: false,
-    replayed: false,
-  };
+  return { row, edit: { attributes, location, added, source, promoted } };
+}
+
+/** An upsert among others. */
+interface Item {
+  request: UpsertProfileRequest;
+  identifiers: readonly WantedIdentifier[];
+  outcome?: Upserted | DaybookError;
+}
+
+/**
+ * Upserts many, with the outcome of one after the other. Those that have nothing to do with each other go together, in two statements.
+ * @returns what became of each, in order.
+ */
+export async function upsertMany(
+  context: ProfileContext,
+  property: string,
+  requests: readonly UpsertProfileRequest[],
+): Promise<(Upserted | DaybookError)[]> {
+  const items: Item[] = [];
+  let together: Item[] = [];
+  for (const request of requests) {
+    const item = await settling(request, () => ({ request, identifiers: readWanted(request) }));
+    if (item instanceof DaybookError) {
+      items.push({ request, identifiers: [], outcome: item });
+      continue;
+    }
+    items.push(item);
+    if (request.idempotencyKey === undefined) {
+      together.push(item);
+      continue;
+    }
+    // One with a key is done with it or not at all, in a transaction of its own, when those before it are done.
+    await upsertTogether(context, property, together);
+    together = [];
+    await upsertAlone(context, property, item);
+  }
+  await upsertTogether(context, property, together);
+  return items.map(({ outcome }) => {
+    if (!outcome) throw new Error("an item was not settled");
+    return outcome;
+  });
+}
+
+async function upsertTogether(context: ProfileContext, property: string, items: readonly Item[]): Promise<void> {
+  const { database, clock, relay } = context;
+  for (let open = items; open.length > 0;) {
+    const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros() };
+    const { ready, later } = await separate(turn, open);
+    const plans: { item: Item; plan: Plan; created: boolean }[] = [];
+    const alone: Item[] = [];
+    for (const [item, holders] of ready) {
+      const planned = await settling(item.request, () => planUpsert(turn, item, holders));
+      if (planned instanceof DaybookError) item.outcome = planned;
+      else if (!planned.plan) item.outcome = { row: planned.row, created: false, replayed: false };
+      else if (isCompound(planned.plan)) alone.push(item);
+      else plans.push({ item, plan: planned.plan, created: planned.created });
+    }
+    const rows =
+      plans.length > 0
+        ? await executeUnlessLost(
+            turn,
+            plans.map(({ plan }) => plan),
+          )
+        : [];
+    for (const [index, { item, created }] of plans.entries()) {
+      const row = rows[index];
+      if (row) item.outcome = { row, created, replayed: false };
+      else alone.push(item);
+    }
+    for (const item of alone) await upsertAlone(context, property, item);
+    open = later;
+  }
+  if (items.length > 0) relay.wake();
+}
+
+/** Separates items that have an identifier or a profile in common: the first of them is ready, with those who have its identifiers. */
+async function separate(
+  turn: Turn,
+  items: readonly Item[],
+): Promise<{ ready: Map<Item, ProfileRow[]>; later: Item[] }> {
+  const holderOf = new Map<string, ProfileRow>();
+  for (const row of await findHolders(
+    turn,
+    items.flatMap(({ identifiers }) => identifiers),
+  )) {
+    for (const identifier of row.identifiers) holderOf.set(identifierKey(identifier), row);
+  }
+  const ready = new Map<Item, ProfileRow[]>();
+  const later: Item[] = [];
+  const taken = new Set<string>();
+  for (const item of items) {
+    const keys = item.identifiers.map(identifierKey);
+    const holders = [...new Set(keys.flatMap((key) => holderOf.get(key) ?? []))];
+    const names = [...keys, ...holders.map(({ id }) => id)];
+    // What waits takes its names too, so that whoever comes after it stays after it.
+    if (names.some((name) => taken.has(name))) later.push(item);
+    else ready.set(item, holders);
+    for (const name of names) taken.add(name);
+  }
+  return { ready, later };
+}
+
+function planUpsert(
+  turn: Turn,
+  { request, identifiers }: Item,
+  holders: readonly ProfileRow[],
+): { plan: Plan; created: boolean } | { plan: undefined; row: ProfileRow } {
+  const decision = decide(request, identifiers, holders);
+  if ("made" in decision) return { plan: planInsert(turn, decision.made), created: true };
+  const plan = planEdit(turn, decision.row, decision.edit);
+  return plan ? { plan, created: false } : { plan, row: decision.row };
+}
+
+/** Somebody else may have been given an identifier meanwhile. Then nothing is done, and each is done by itself. */
+async function executeUnlessLost(turn: Turn, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
+  try {
+    return await execute(turn, plans);
+  } catch (error) {
+    if (isUniqueViolation(error) || isTransient(error)) return [];
+    throw error;
+  }
+}
+
+async function upsertAlone(context: ProfileContext, property: string, item: Item): Promise<void> {
+  item.outcome = await upsert(context, property, item.request).catch((error: unknown) => {
+    if (error instanceof DaybookError) return error;
+    throw error;
+  });
+}
+
+/** Does what may be refused, and gives the refusal as a value. */
+async function settling<T>(request: UpsertProfileRequest, work: () => T): Promise<T | DaybookError> {
+  try {
+    return await listingFaults(request, () => Promise.resolve().then(work));
+  } catch (error) {
+    if (error instanceof DaybookError) return error;
+    throw error;
+  }
 }
 
 /** Two items are the same when the caller sent the same in every field. */

@@ -4,85 +4,19 @@
  * turn however many want the same one. The version stands for all that the profile shows, identifiers among it.
  */
 import type { Micros } from "#shared/clock.ts";
-import { DaybookError, serviceUnavailable } from "#shared/errors.ts";
+import { DaybookError } from "#shared/errors.ts";
 import type { Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
-import { isTransient, isUniqueViolation, withTransaction, type Queryable, type Transaction } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
-import { createdMessage, identifiedMessages, subject } from "./announce.ts";
+import { createdMessage, identifiedMessages, subject, type Message } from "./announce.ts";
 import type { ProfileContext } from "./context.ts";
 import { checkPrecondition } from "./convert.ts";
 import { identifiersPerProfileMax, type WantedIdentifier } from "./domain/identifiers.ts";
 import { isSameLocation, type StoredLocation } from "./domain/location.ts";
 import { newProfileRef } from "./domain/ref.ts";
 import { deleteIdentifiers, markIdentifiers } from "./sql/identifiers.ts";
-import {
-  insertProfile,
-  lockProfiles,
-  readProfiles,
-  readRow,
-  updateProfile,
-  type ProfileIdentifierRow,
-  type ProfileRow,
-} from "./sql/profiles.ts";
-
-/** One try of a write. */
-export interface Turn {
-  database: Queryable;
-  /** The transaction, in a turn that has one. */
-  tx: Transaction | undefined;
-  /** Profiles that nobody else can write to until its end. */
-  held: ReadonlySet<string>;
-  property: string;
-  now: Micros;
-}
-
-// Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
-const turnsMax = 20;
-
-/** Somebody else wrote between the look and the write. What this turn did is undone; the next one holds these profiles. */
-export class LostRace extends Error {
-  readonly profiles: readonly string[];
-
-  constructor(profiles: readonly string[] = []) {
-    super("somebody else was faster");
-    this.profiles = profiles;
-  }
-}
-
-/**
- * Tries a write until it has not lost a race.
- * @param hold profiles to hold from the first turn on; an empty list asks for a transaction that holds none.
- */
-export async function inTurns<T>(
-  { database, clock, relay }: ProfileContext,
-  property: string,
-  attempt: (turn: Turn) => Promise<T>,
-  hold?: readonly string[],
-): Promise<T> {
-  let wanted = hold;
-  for (let turn = 1; turn <= turnsMax; turn++) {
-    try {
-      const result = await takeTurn(wanted);
-      relay.wake();
-      return result;
-    } catch (error) {
-      if (error instanceof LostRace) wanted = [...new Set([...(hold ?? []), ...error.profiles])];
-      else if (isUniqueViolation(error) || isTransient(error)) wanted ??= [];
-      else throw error;
-    }
-  }
-  throw serviceUnavailable(new Error("a write lost every race"));
-
-  function takeTurn(profiles: readonly string[] | undefined): Promise<T> {
-    const now = clock.nowMicros();
-    if (!profiles) return attempt({ database, tx: undefined, held: new Set(), property, now });
-    return withTransaction(database, async (tx) => {
-      if (profiles.length > 0) await lockProfiles(tx, [property, profiles]);
-      return attempt({ database: tx, tx, held: new Set(profiles), property, now });
-    });
-  }
-}
+import { readProfiles, readRow, writeProfiles, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
+import { inTurns, LostRace, type Turn } from "./turns.ts";
 
 /** The profile that a write by id goes to. */
 export interface Target {
@@ -149,28 +83,29 @@ export interface NewProfile {
   source: string;
 }
 
-/** Makes a profile. Fails as a lost race when anybody has one of the identifiers. */
-export async function insert(turn: Turn, profile: NewProfile): Promise<ProfileRow> {
-  const { property, now } = turn;
+/** A write that is decided: the profile as it will be, and what leads there. */
+export interface Plan {
+  row: ProfileRow;
+  /** The version that it is to have before; undefined for a profile that is new. */
+  version: number | undefined;
+  /** Those of its identifiers that it does not have yet. */
+  added: readonly ProfileIdentifierRow[];
+  /** What is told of it. */
+  messages: readonly Message[];
+  /** Ids of identifiers whose marks change, or that go. They need statements of their own, before and after. */
+  demoted: ReadonlySet<string>;
+  promoted: ReadonlySet<string>;
+  removed: ReadonlySet<string>;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Plans a new profile. */
+export function planInsert({ property, now }: Turn, profile: NewProfile): Plan {
   const { attributes, location, source } = profile;
   const id = newUuid();
-  const identifiers = profile.identifiers.map((identifier) => toIdentifierRow(identifier, source, now));
-  const message = createdMessage(property, id, now, profile.identifiers);
-  const [created] = await insertProfile(turn.database, [
-    property,
-    id,
-    attributes,
-    location,
-    newProfileRef(),
-    formatMicros(now),
-    source,
-    ...identifierColumns(identifiers),
-    message.id,
-    subject,
-    message.payload,
-  ]);
-  if (!created) throw new Error("the profile was not made");
-  return {
+  const added = profile.identifiers.map((identifier) => toIdentifierRow(identifier, source, now));
+  const row: ProfileRow = {
     id,
     status: "active",
     attributes,
@@ -178,11 +113,21 @@ export async function insert(turn: Turn, profile: NewProfile): Promise<ProfileRo
     location,
     merged_into: null,
     version: 1,
-    profile_ref: created.profile_ref,
+    profile_ref: null,
     created_at: now,
     updated_at: now,
-    identifiers: identifiers.toSorted(byId),
+    identifiers: added.toSorted(byId),
   };
+  const messages = [createdMessage(property, id, now, profile.identifiers)];
+  return { row, version: undefined, added, messages, demoted: none, promoted: none, removed: none };
+}
+
+/** Makes a profile. Fails as a lost race when anybody has one of the identifiers. */
+export async function insert(turn: Turn, profile: NewProfile): Promise<ProfileRow> {
+  const plan = planInsert(turn, profile);
+  const [row] = await execute(turn, [plan]);
+  if (!row) throw new Error("the profile was not made");
+  return row;
 }
 
 /** What is to change of a profile; what is left out stays. */
@@ -198,68 +143,118 @@ export interface Edit {
   promoted?: readonly string[];
   /** Ids of identifiers that it is to lose. */
   removed?: readonly string[];
-  /** It changes beside what is written here. */
-  touched?: boolean;
+  /** It changes beside what is written here, and its version is to be above this one. */
+  versionAbove?: number;
 }
 
-/** Writes to a profile, unless that would change nothing. @returns the profile as it then is. */
-export async function save(turn: Turn, row: ProfileRow, edit: Edit): Promise<ProfileRow> {
-  const { database, property, now } = turn;
+/**
+ * Plans a write to a profile.
+ * @returns undefined when it would change nothing.
+ * @throws DaybookError `too_many_items` with param `identifiers`.
+ */
+export function planEdit({ property, now }: Turn, row: ProfileRow, edit: Edit): Plan | undefined {
   const { attributes = row.attributes, location = row.location, tags = row.tags, source = "" } = edit;
   const added = (edit.added ?? []).map((identifier) => toIdentifierRow(identifier, source, now));
   const removed = new Set(edit.removed);
   const { promoted, demoted } = changePrimaries(row.identifiers, added, new Set(edit.promoted));
   const isChanged =
-    edit.touched === true ||
+    edit.versionAbove !== undefined ||
     added.length + removed.size + promoted.size + demoted.size > 0 ||
     attributes !== row.attributes ||
     tags.join("\0") !== row.tags.join("\0") ||
     !isSameLocation(location, row.location);
-  if (!isChanged) return row;
+  if (!isChanged) return undefined;
   if (added.length > 0 && row.identifiers.length + added.length > identifiersPerProfileMax) {
     const message = `A profile has at most ${identifiersPerProfileMax} identifiers.`;
     throw new DaybookError("too_many_items", message, { param: "identifiers" });
   }
-  // Several statements are needed, in this order, because a type never has two primary identifiers.
-  if (removed.size + promoted.size + demoted.size > 0 && !turn.held.has(row.id)) throw new LostRace([row.id]);
-
-  if (demoted.size > 0) await markIdentifiers(database, [property, row.id, [...demoted], false, formatMicros(now)]);
-  const updatedAt = Math.max(now, row.updated_at);
-  const messages = identifiedMessages(property, row.id, now, added);
-  const [written] = await updateProfile(database, [
-    property,
-    row.id,
-    row.version,
-    attributes,
-    location,
-    tags,
-    formatMicros(updatedAt),
-    source,
-    formatMicros(now),
-    ...identifierColumns(added),
-    messages.map(({ id }) => id),
-    messages.map(({ payload }) => payload),
-    subject,
-  ]);
-  if (!written) throw new LostRace([row.id]);
-  if (promoted.size > 0) await markIdentifiers(database, [property, row.id, [...promoted], true, formatMicros(now)]);
-  if (removed.size > 0) await deleteIdentifiers(database, [property, row.id, [...removed]]);
-
   const kept = row.identifiers.filter(({ id }) => !removed.has(id));
   const marked = kept.map((identifier): ProfileIdentifierRow => {
     const { id } = identifier;
     if (!promoted.has(id) && !demoted.has(id)) return identifier;
     return { ...identifier, is_primary: promoted.has(id), updated_at: formatMicros(now) };
   });
-  return {
+  const planned: ProfileRow = {
     ...row,
     attributes,
     location,
     tags: [...tags],
-    version: written.version,
-    updated_at: updatedAt,
+    version: Math.max(row.version, edit.versionAbove ?? 0) + 1,
+    updated_at: Math.max(now, row.updated_at),
     identifiers: [...marked, ...added].toSorted(byId),
   };
+  const messages = identifiedMessages(property, row.id, now, added);
+  return { row: planned, version: row.version, added, messages, demoted, promoted, removed };
+}
+
+/** Whether a plan takes more than one statement, because a type never has two primary identifiers. */
+export function isCompound({ demoted, promoted, removed }: Plan): boolean {
+  return demoted.size + promoted.size + removed.size > 0;
+}
+
+/** Writes to a profile, unless that would change nothing. @returns the profile as it then is. */
+export async function save(turn: Turn, row: ProfileRow, edit: Edit): Promise<ProfileRow> {
+  const plan = planEdit(turn, row, edit);
+  if (!plan) return row;
+  const { database, property } = turn;
+  const { demoted, promoted, removed } = plan;
+  // Whoever holds one profile does not wait for another.
+  const mustHold = isCompound(plan) || turn.held.size > 0;
+  if (mustHold && !turn.held.has(row.id)) throw new LostRace([row.id]);
+  const now = formatMicros(turn.now);
+  if (demoted.size > 0) await markIdentifiers(database, [property, row.id, [...demoted], false, now]);
+  const [written] = await execute(turn, [plan]);
+  if (!written) throw new LostRace([row.id]);
+  if (promoted.size > 0) await markIdentifiers(database, [property, row.id, [...promoted], true, now]);
+  if (removed.size > 0) await deleteIdentifiers(database, [property, row.id, [...removed]]);
+  return written;
+}
+
+/**
+ * Does what plans say, each of another profile, in one statement; what is compound in them is left to the caller.
+ * @returns for each plan, in order, the profile as it now is; undefined for one that was not as the plan takes it to be.
+ */
+export async function execute(
+  { database, property }: Turn,
+  plans: readonly Plan[],
+): Promise<(ProfileRow | undefined)[]> {
+  const edits = plans.filter(({ version }) => version !== undefined);
+  const made = plans.filter(({ version }) => version === undefined);
+  const identifiers = plans.flatMap(({ row, added }) =>
+    added.map((identifier) => ({ ...identifier, profile: row.id })),
+  );
+  const messages = plans.flatMap(({ row, messages: told }) => told.map((message) => ({ ...message, profile: row.id })));
+  const done = await writeProfiles(database, [
+    property,
+    edits.map(({ row }) => row.id),
+    edits.map(({ version }) => version),
+    edits.map(({ row }) => row.attributes),
+    edits.map(({ row }) => row.location),
+    edits.map(({ row }) => JSON.stringify(row.tags)),
+    edits.map(({ row }) => formatMicros(row.updated_at)),
+    made.map(({ row }) => row.id),
+    made.map(({ row }) => row.attributes),
+    made.map(({ row }) => row.location),
+    made.map(newProfileRef),
+    made.map(({ row }) => formatMicros(row.created_at)),
+    identifiers.map(({ profile }) => profile),
+    identifiers.map(({ id }) => id),
+    identifiers.map(({ type }) => type),
+    identifiers.map(({ value }) => value),
+    identifiers.map(({ is_primary: isPrimary }) => isPrimary),
+    identifiers.map(({ source }) => source),
+    identifiers.map(({ created_at: createdAt }) => createdAt),
+    messages.map(({ profile }) => profile),
+    messages.map(({ id }) => id),
+    messages.map(({ payload }) => payload),
+    subject,
+    edits.map(({ row }) => row.version),
+  ]);
+  const refs = new Map(done.map(({ id, profile_ref: ref }) => [id, ref]));
+  return plans.map(({ row, version }) => {
+    if (!refs.has(row.id)) return undefined;
+    return version === undefined ? { ...row, profile_ref: refs.get(row.id) ?? null } : row;
+  });
 }
 
 /** Which identifiers gain the primary mark and which lose it, so that a type has one at the most. */
@@ -285,15 +280,6 @@ function toIdentifierRow(
   const time = formatMicros(now);
   const times = { verified_at: null, created_at: time, updated_at: time };
   return { id: newUuid(), type, value, is_primary: isPrimary, source, ...times };
-}
-
-function identifierColumns(rows: readonly ProfileIdentifierRow[]): unknown[][] {
-  return [
-    rows.map(({ id }) => id),
-    rows.map(({ type }) => type),
-    rows.map(({ value }) => value),
-    rows.map(({ is_primary }) => is_primary),
-  ];
 }
 
 function byId(one: { id: string }, other: { id: string }): number {

@@ -86,7 +86,7 @@ export const fieldErrorsMax = 20;
 export class DaybookError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
-  /** Every field at fault; empty when only one thing is wrong. */
+  /** Every field at fault, at most 20; empty when only one thing is wrong. */
   readonly errors: readonly FieldError[];
   /** When to try again, in milliseconds; only for codes that are retryable. */
   readonly retryAfterMs: number | null;
@@ -100,7 +100,7 @@ export class DaybookError extends Error {
     this.name = "DaybookError";
     this.code = code;
     this.param = options.param ?? null;
-    this.errors = options.errors ?? [];
+    this.errors = (options.errors ?? []).slice(0, fieldErrorsMax);
     this.retryAfterMs = options.retryAfterMs ?? (code === "service_unavailable" ? unavailableRetryAfterMs : null);
   }
 
@@ -121,7 +121,7 @@ export class DaybookError extends Error {
     if (!first) throw new RangeError("no field is at fault");
     return new DaybookError(first.code, first.message, {
       param: first.param,
-      errors: errors.length > 1 ? errors.slice(0, fieldErrorsMax) : [],
+      errors: errors.length > 1 ? errors : [],
     });
   }
 

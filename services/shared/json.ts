@@ -104,20 +104,35 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * that stand alone. Never goes deeper than `depthMax`, so no input can exhaust the stack.
  */
 export function findJsonProblem(value: unknown, depthMax: number): JsonProblem | undefined {
+  return findJsonProblems(value, depthMax, 1)[0];
+}
+
+/** As findJsonProblem, all of them up to so many. */
+export function findJsonProblems(value: unknown, depthMax: number, problemsMax: number): JsonProblem[] {
   if (typeof value === "string") {
     const reason = textProblem(value);
-    return reason === undefined ? undefined : { path: [], reason };
+    return reason === undefined ? [] : [{ path: [], reason }];
   }
-  if (typeof value !== "object" || value === null || jsonWithSource.isRawJSON(value)) return undefined;
-  if (depthMax === 0) return { path: [], reason: "is nested too deeply" };
+  if (typeof value !== "object" || value === null || jsonWithSource.isRawJSON(value)) return [];
+  if (depthMax <= 0) return [{ path: [], reason: "is nested too deeply" }];
+  const problems: JsonProblem[] = [];
   for (const [key, child] of Object.entries(value)) {
     const reason = Array.isArray(value) ? undefined : textProblem(key);
     // The key itself cannot be repeated in an answer.
-    if (reason !== undefined) return { path: [], reason: `has a key that ${reason}` };
-    const problem = findJsonProblem(child, depthMax - 1);
-    if (problem) return { path: [key, ...problem.path], reason: problem.reason };
+    if (reason !== undefined) problems.push({ path: [], reason: `has a key that ${reason}` });
+    else {
+      for (const problem of findJsonProblems(child, depthMax - 1, problemsMax - problems.length)) {
+        problems.push({ path: [key, ...problem.path], reason: problem.reason });
+      }
+    }
+    if (problems.length >= problemsMax) break;
   }
-  return undefined;
+  return problems;
+}
+
+/** Whether a value stands for a number that a double does not hold. */
+export function isRawNumber(value: unknown): boolean {
+  return jsonWithSource.isRawJSON(value);
 }
 
 /**
@@ -133,6 +148,8 @@ export function canonicalJson(value: unknown): string {
   return `{${members.toSorted().join(",")}}`;
 }
 
+const exponentLengthMax = 12;
+
 /** A number as its significant digits and the power of ten of the last of them. */
 function canonicalNumber(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
@@ -140,8 +157,9 @@ function canonicalNumber(text: string): string {
   const digits = (whole + fraction).replace(/^0+/, "");
   const significant = digits.replace(/0+$/, "");
   if (significant === "") return "0";
-  const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
-  return `${sign}${significant}e${power}`;
+  // Beyond any use, and too long to calculate with: such numbers are the same when they are written the same.
+  if (exponent.length > exponentLengthMax) return text;
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
 /** Why a text cannot be kept, or undefined when it can. */

@@ -63,9 +63,15 @@ export function toRange(range: TimeRange | undefined): Range {
   const from = [...bound(range?.gte, 0), ...bound(range?.gt, 1)];
   const before = [...bound(range?.lt, 0), ...bound(range?.lte, 1)];
   return {
-    from: from.length > 0 ? formatMicros(Math.max(...from)) : undefined,
-    before: before.length > 0 ? formatMicros(Math.min(...before)) : undefined,
+    from: from.length > 0 ? formatBound(Math.max(...from)) : undefined,
+    before: before.length > 0 ? formatBound(Math.min(...before)) : undefined,
   };
+}
+
+/** Nothing that is kept lies where microseconds are no longer exact, before 1684 or after 2255. */
+function formatBound(micros: Micros): string {
+  if (Number.isSafeInteger(micros)) return formatMicros(micros);
+  return micros < 0 ? "-infinity" : "infinity";
 }
 
 function offsetMinutes(text: string): number | undefined {

@@ -128,7 +128,7 @@ describeEverywhere("bad input", (daybook) => {
           { op: "set", path: "a", value: 1 },
           { op: "set", path: ["b", "\0"], value: 1 },
         ],
-        location: { country: "ZZ", timezone: "x" },
+        location: { country: "ZZ", timezone: "x", zip: "1".repeat(33) },
       });
       expect(body.error.errors.map(({ code, param }: { code: string; param: string }) => [code, param])).toEqual([
         ["parameter_invalid", "identifiers.0.value"],
@@ -138,9 +138,29 @@ describeEverywhere("bad input", (daybook) => {
         ["parameter_invalid", "attribute_operations.2.path"],
         ["parameter_invalid", "location.country"],
         ["parameter_invalid", "location.timezone"],
+        ["parameter_invalid", "location.zip"],
       ]);
       expect(body.error).toMatchObject({ code: "parameter_invalid", param: "identifiers.0.value" });
     });
+  });
+
+  test("faults within attributes are listed each, and of what is wrong in itself it is said once", async () => {
+    const params = async (path: string, body: unknown, method: "post" | "patch" = "post"): Promise<string[]> => {
+      const answer = await api[method](path, body);
+      expect(answer.status).toBe(400);
+      const { error } = answer.body;
+      return (error.errors ?? [error]).map(({ param }: { param: string }) => param);
+    };
+    const identifiers = [{ type: "email", value: "ada@example.com" }];
+    expect(await params("/v1/profiles", { identifiers, attributes: { a: "\0", b: { c: "\0" }, d: 1 } })).toEqual([
+      "attributes.a",
+      "attributes.b.c",
+    ]);
+    const location = { city: 1 };
+    expect(await params(`/v1/profiles/${profileId}`, { attributes: { a: 1 }, location }, "patch")).toEqual([
+      "location.city",
+    ]);
+    expect(await params(`/v1/profiles/${profileId}/identifiers`, { type: "X", value: "" })).toEqual(["type", "value"]);
   });
 
   describe("POST /v1/profiles/batch", () => {
@@ -322,6 +342,7 @@ describeEverywhere("bad input", (daybook) => {
       ["GET", "/v1/profiles?expand=events", 400, "unsupported_expand", "expand"],
       ["GET", "/v1/profiles?page[limit]=0", 400, "parameter_invalid", "page[limit]"],
       ["GET", "/v1/profiles?page[limit]=x", 400, "parameter_invalid", "page[limit]"],
+      ["GET", "/v1/profiles?page[limit]=1e3", 400, "parameter_invalid", "page[limit]"],
       ["GET", "/v1/profiles?page[limit]=-1", 400, "parameter_invalid", "page[limit]"],
       ["GET", "/v1/profiles?page[after]=cur_", 400, "invalid_cursor", "page[after]"],
       ["GET", `/v1/profiles/${profileId}?resolve=maybe`, 400, "parameter_invalid", "resolve"],

@@ -117,6 +117,14 @@ export const profileCases: Case[] = [
     "parameter_invalid",
     "identifiers",
   ],
+  ["a number beyond a double for an identifier", '{"identifiers":[1e400]}', 400, "parameter_invalid", "identifiers.0"],
+  [
+    "a number beyond a double for a location",
+    '{"identifiers":[{"type":"email","value":"a@b.c"}],"location":-0}',
+    400,
+    "parameter_invalid",
+    "location",
+  ],
   ["a location that is null", { identifiers, location: null }, 400, "parameter_invalid", "location"],
   ["a withdrawn country", { identifiers, location: { country: "SU" } }, 400, "parameter_invalid", "location.country"],
   [
@@ -164,7 +172,7 @@ export const operationCases: Case[] = [
     "attribute_operations.0.path",
   ],
   ["an empty path", operations({ ...set, path: [] }), 400, "parameter_invalid", "attribute_operations.0.path"],
-  ["a path of numbers", operations({ ...set, path: [1] }), 400, "parameter_invalid", "attribute_operations.0.path"],
+  ["a path of numbers", operations({ ...set, path: [1] }), 400, "parameter_invalid", "attribute_operations.0.path.0"],
   [
     "a path of 33 keys",
     operations({ ...set, path: Array.from({ length: 33 }, () => "a") }),
@@ -283,6 +291,13 @@ export const updateCases: Case[] = [
 
 /** Of upserts in the form of the guide. */
 export const guideCases: Case[] = [
+  [
+    "the guide's form with a number under a name of two lines",
+    { identifiers: { "a\nb": 5 } },
+    400,
+    "parameter_invalid",
+    "identifiers.a\nb",
+  ],
   [
     "101 identifiers in the guide's form",
     { identifiers: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`t${index}`, "x"])) },

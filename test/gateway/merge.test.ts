@@ -33,7 +33,7 @@ describeEverywhere("merges", (daybook) => {
     }
     const { status, headers, body } = await merge(api, survivor, source);
     expect(status).toBe(200);
-    expect(headers.get("etag")).toBe('"v3"');
+    expect(headers.get("etag")).toBe('"v4"');
     expect(body.meta).not.toHaveProperty("resolved_from");
     expect(body.data).toMatchObject({
       id: survivor.id,
@@ -112,6 +112,28 @@ describeEverywhere("merges", (daybook) => {
       survivor.id,
       source.id,
     ]);
+  });
+
+  test("a version of one record is never one of the other, so that If-Match keeps what nobody has read", async () => {
+    const api = await daybook().newProperty();
+    const [first, second, third] = [await newProfile(api), await newProfile(api), await newProfile(api)];
+    const seen = new Set<string>();
+    const versions = async () => {
+      for (const { path } of [first, second, third]) {
+        seen.add((await api.get(path)).headers.get("etag") ?? "");
+        seen.add((await api.get(`${path}?resolve=false`)).headers.get("etag") ?? "");
+      }
+    };
+    for (let turn = 0; turn < 3; turn++) await api.patch(first.path, { attributes: { turn } });
+    await versions();
+    await merge(api, second, first);
+    expect(seen).not.toContain((await api.get(first.path)).headers.get("etag"));
+    await versions();
+    await merge(api, third, second);
+    const stale = [...seen].map((etag) =>
+      api.patch(first.path, { attributes: { lost: 1 } }, { headers: { "if-match": etag } }),
+    );
+    expect(new Set((await Promise.all(stale)).map(({ status }) => status))).toEqual(new Set([412]));
   });
 
   test("what cannot be merged is refused, and nothing moves", async () => {

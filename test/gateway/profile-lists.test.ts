@@ -100,6 +100,45 @@ describeEverywhere("lists of profiles", (daybook) => {
     expect(await find(`filter[created_at][gte]=2030-01-01T00:00:00%2B01:00`)).toEqual([]);
   });
 
+  test("take any time there is, and any large number for a page", async () => {
+    const api = await daybook().newProperty();
+    await newProfile(api);
+    await api.post("/v1/events", { type: "a.b", identifier: newEmail(), properties: {} });
+    const times = [
+      "0000-01-01T00:00:00Z",
+      "0001-01-01T00:00:00%2B01:00",
+      "9999-12-31T23:59:59.999999Z",
+      "9999-12-31T23:59:59.999999-01:00",
+    ];
+    for (const [path, field] of [
+      ["profiles", "created_at"],
+      ["profiles", "updated_at"],
+      ["events", "occurred_at"],
+      ["events", "received_at"],
+    ]) {
+      for (const time of times) {
+        const isPast = time.startsWith("0");
+        for (const [operator, isFound] of [
+          ["gte", isPast],
+          ["gt", isPast],
+          ["lte", !isPast],
+          ["lt", !isPast],
+        ]) {
+          const { status, body } = await api.get(`/v1/${path}?filter[${field}][${operator}]=${time}`);
+          expect([path, field, operator, time, status, body.data?.length > 0]).toEqual([
+            path,
+            field,
+            operator,
+            time,
+            200,
+            isFound,
+          ]);
+        }
+      }
+    }
+    expect((await api.get("/v1/profiles?page[limit]=99999999999999999999")).body.meta.page.limit).toBe(500);
+  });
+
   test("a cursor is good for its property, its list, its filters and its order only", async () => {
     const api = await daybook().newProperty();
     for (let count = 0; count < 3; count++) await newProfile(api);

@@ -45,6 +45,13 @@ describeEverywhere("writes of profiles", (daybook) => {
     });
   });
 
+  test("a conflict names at most 20 identifiers", async () => {
+    const api = await daybook().newProperty();
+    const identifiers = Array.from({ length: 25 }, newEmail);
+    await newProfile(api, { identifiers });
+    expect((await api.post("/v1/profiles", { identifiers })).body.error.errors).toHaveLength(20);
+  });
+
   test("of a hundred creations that race for one identifier one is made, and the others name it", async () => {
     const api = await daybook().newProperty();
     const email = newEmail();

@@ -125,7 +125,8 @@ class Model {
       ...survivor.attributes,
       ...[...source.attributes].filter(([key]) => !survivor.attributes.has(key)),
     ]);
-    survivor.version++;
+    source.version++;
+    survivor.version = Math.max(survivor.version, source.version) + 1;
     source.names = new Set();
     source.mergedInto = survivor;
     return { status: 200, person: survivor };

@@ -75,13 +75,12 @@ const remove = operation("identifiers:write", {
 type OfProfile = { Params: { id: string } };
 type OfIdentifier = { Params: { id: string; identifier_id: string } };
 
-export function identifierRoutes(app: FastifyInstance, { clients, reading, cursors }: NativeContext): void {
-  const { profiles } = clients;
+export function identifierRoutes(app: FastifyInstance, { clients, profiles, cursors }: NativeContext): void {
   const path = "/profiles/:id/identifiers";
 
   app.get<OfProfile>(path, list, async (request, reply) => {
     const query = queryOf(request);
-    const { profile, meta } = await findProfile(reading, request, request.params.id, query.resolve);
+    const { profile, meta } = await findProfile(profiles, request, request.params.id, query.resolve);
     const page = openPage(request, query, cursors, `identifiers of ${profile.id}`);
     const { after } = page;
     // A profile has so few that they always come whole.
@@ -99,7 +98,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, reading, curso
 
   app.get<OfIdentifier>(`${path}/:identifier_id`, read, async (request, reply) => {
     const query = queryOf(request);
-    const { profile, meta } = await findProfile(reading, request, request.params.id, query.resolve);
+    const { profile, meta } = await findProfile(profiles, request, request.params.id, query.resolve);
     void reply.header("etag", profileEtag(profile));
     const identifier = pick(profile, request.params.identifier_id);
     return sendData(request, reply, JSON.stringify(identifierObject(identifier, maySeeValues(request))), meta);
@@ -113,7 +112,10 @@ export function identifierRoutes(app: FastifyInstance, { clients, reading, curso
     const identifier = toIdentifierInput(addBody.read(request.body));
     const { propertyId } = callerOf(request);
     const { profile, identifierId, created, resolvedFrom } = await calling(
-      profiles.addIdentifier({ propertyId, profileId, identifier, source, precondition }, callOptions(callOf(request))),
+      clients.profiles.addIdentifier(
+        { propertyId, profileId, identifier, source, precondition },
+        callOptions(callOf(request)),
+      ),
       toPathParam,
     );
     const added = pick(profile, identifierId);
@@ -131,7 +133,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, reading, curso
     promoteBody.read(request.body);
     const { propertyId } = callerOf(request);
     const { profile, resolvedFrom } = await calling(
-      profiles.promoteIdentifier({ propertyId, ...target, precondition }, callOptions(callOf(request))),
+      clients.profiles.promoteIdentifier({ propertyId, ...target, precondition }, callOptions(callOf(request))),
       toPathParam,
     );
     void reply.headers(writeHeaders(profile));
@@ -145,7 +147,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, reading, curso
     const precondition = readPrecondition(request);
     const { propertyId } = callerOf(request);
     const { profile, resolvedFrom } = await calling(
-      profiles.removeIdentifier({ propertyId, ...target, precondition }, callOptions(callOf(request))),
+      clients.profiles.removeIdentifier({ propertyId, ...target, precondition }, callOptions(callOf(request))),
       toPathParam,
     );
     void reply.headers(writeHeaders(profile));

@@ -151,9 +151,7 @@ const merge = operation("profiles:merge", {
 
 type WithId = { Params: { id: string } };
 
-export function profileRoutes(app: FastifyInstance, { clients, reading, cursors }: NativeContext): void {
-  const { profiles } = clients;
-
+export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors }: NativeContext): void {
   app.get("/profiles", list, async (request, reply) => {
     const query = queryOf(request);
     const { propertyId } = callerOf(request);
@@ -162,7 +160,7 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
     const after = page.after === undefined ? undefined : readPlace(page.after);
     const wanted = identifierFilters.filter((type) => filters.has(type));
     const found = await calling(
-      profiles.listProfiles(
+      clients.profiles.listProfiles(
         {
           propertyId,
           identifiers: wanted.map((type) => ({ type, value: filters.get(type) ?? "" })),
@@ -200,7 +198,7 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
     }
     const { propertyId } = callerOf(request);
     const body = toCreateRequest(propertyId, createBody.read(request.body));
-    const { profile } = await calling(profiles.createProfile(body, callOptions(callOf(request))));
+    const { profile } = await calling(clients.profiles.createProfile(body, callOptions(callOf(request))));
     return sendWritten(request, reply, profile, { created: true });
   });
 
@@ -212,12 +210,14 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
     const body = isGuide
       ? fromGuideUpsert(propertyId, guideUpsertBody.read(request.body))
       : toUpsertRequest(propertyId, upsertBody.read(request.body));
-    const types = (body.identifiers ?? []).map(({ type }) => type ?? "");
-    const { profile, created } = await calling(
-      profiles.upsertProfile({ ...body, precondition }, callOptions(callOf(request))),
-      (param) => (isGuide ? toGuideParam(param, types) : param),
-    );
-    return sendWritten(request, reply, profile, { created });
+    const types = body.identifiers.map(({ type }) => type);
+    const { outcome } = await profiles.upsertOne(propertyId, { ...body, precondition }, callOf(request));
+    if (outcome.case === "error") {
+      const error = fromErrorMessage(outcome.value);
+      throw isGuide ? error.withParams((param) => toGuideParam(param, types)) : error;
+    }
+    if (outcome.case !== "upserted") throw new Error("the upsert has no outcome");
+    return sendWritten(request, reply, outcome.value.profile, { created: outcome.value.created });
   });
 
   app.post("/profiles/batch", batch, async (request, reply) => {
@@ -230,7 +230,8 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
     const options = callOptions(callOf(request), batchTimeoutMs);
     const results = await answerItems(
       items,
-      async (inputs) => (await calling(profiles.upsertProfiles({ propertyId, items: inputs }, options))).results,
+      async (inputs) =>
+        (await calling(clients.profiles.upsertProfiles({ propertyId, items: inputs }, options))).results,
       toItemResult,
     );
     return sendBatch(request, reply, results);
@@ -238,7 +239,7 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
 
   app.get<WithId>("/profiles/:id", read, async (request, reply) => {
     const query = queryOf(request);
-    const { profile, meta } = await findProfile(reading, request, request.params.id, query.resolve);
+    const { profile, meta } = await findProfile(profiles, request, request.params.id, query.resolve);
     void reply.header("etag", profileEtag(profile));
     return sendData(request, reply, profileJson(profile, shownIdentifiers(request, query)), meta);
   });
@@ -250,7 +251,7 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
     decodeId("prof", id, "id");
     const body = toUpdateRequest(callerOf(request).propertyId, id, updateBody.read(request.body));
     const response = await calling(
-      profiles.updateProfile({ ...body, precondition }, callOptions(callOf(request))),
+      clients.profiles.updateProfile({ ...body, precondition }, callOptions(callOf(request))),
       toPathParam,
     );
     return sendWritten(request, reply, response.profile, { resolvedFrom: response.resolvedFrom });
@@ -264,7 +265,7 @@ export function profileRoutes(app: FastifyInstance, { clients, reading, cursors 
     const { source_profile_id: sourceProfileId } = mergeBody.read(request.body);
     const { propertyId } = callerOf(request);
     const { profile } = await calling(
-      profiles.mergeProfiles(
+      clients.profiles.mergeProfiles(
         { propertyId, profileId: id, sourceProfileId, precondition },
         callOptions(callOf(request)),
       ),

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { EventSort, ListEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
 import { onwardOptions } from "#shared/interceptors.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
@@ -20,8 +20,8 @@ export function listEvents({ database, profiles }: EventContext): ServiceImpl<ty
     }
     const property = decodeId("prop", propertyId, "property_id");
     const options = onwardOptions(handlerContext);
-    if (profileId !== undefined) decodeId("prof", profileId, "profile_id");
-    const ids = profileId === undefined ? undefined : await findIdsOf(profiles, propertyId, profileId, options);
+    const wanted = profileId === undefined ? undefined : encodeId("prof", decodeId("prof", profileId, "profile_id"));
+    const ids = wanted === undefined ? undefined : await findIdsOf(profiles, propertyId, wanted, options);
     const rows = await list(
       database,
       { sort: request.sort === EventSort.RECEIVED_AT ? "received_at" : "occurred_at", ascending },

@@ -116,6 +116,16 @@ describe("operations", () => {
     expect(applyOperations('{"a":[1,2,1.0]}', [{ op: "remove", path: ["a"], valueJson: "1" }])).toBe('{"a":[2]}');
   });
 
+  test("take numbers of any length without calculating with them", () => {
+    const number = `1e${"9".repeat(100_000)}`;
+    const append: AttributeOperation = { op: "append_unique", path: ["a"], valueJson: number };
+    const text = applyOperations(
+      "{}",
+      Array.from({ length: 100 }, () => append),
+    );
+    expect(text).toBe(`{"a":[${number}]}`);
+  });
+
   test("a list that holds a value twice is left as it is when that is appended", () => {
     const text = '{"a":[1,1]}';
     expect(applyOperations(text, [{ op: "append_unique", path: ["a"], valueJson: "1" }])).toBe(text);

@@ -1,6 +1,15 @@
 /** Custom attributes of a profile: a JSON object, kept as text. */
-import { DaybookError, type ErrorCode } from "#shared/errors.ts";
-import { canonicalJson, findJsonProblem, isJsonObject, parseJson, textProblem, type JsonObject } from "#shared/json.ts";
+import { DaybookError, fieldErrorsMax, type ErrorCode } from "#shared/errors.ts";
+import {
+  canonicalJson,
+  findJsonProblem,
+  findJsonProblems,
+  isJsonObject,
+  parseJson,
+  textProblem,
+  type JsonObject,
+  type JsonValue,
+} from "#shared/json.ts";
 
 const attributesBytesMax = 256 * 1024;
 const attributesDepthMax = 32;
@@ -49,11 +58,17 @@ export function applyOperations(current: string, operations: readonly AttributeO
     throw new DaybookError("too_many_items", message, { param: "attribute_operations" });
   }
   const root = parseJson(current) as JsonObject;
-  for (const [index, operation] of operations.entries()) apply(root, operation, `attribute_operations.${index}`);
+  const canonical: CanonicalItems = new Map();
+  for (const [index, operation] of operations.entries()) {
+    apply(root, operation, `attribute_operations.${index}`, canonical);
+  }
   return write(root, "attribute_operations");
 }
 
-function apply(root: JsonObject, operation: AttributeOperation, param: string): void {
+/** The items of arrays in canonical form, so that many operations on one array do not make it anew each time. */
+type CanonicalItems = Map<unknown[], string[]>;
+
+function apply(root: JsonObject, operation: AttributeOperation, param: string, canonical: CanonicalItems): void {
   const { op, path } = operation;
   // Each key takes a level, and so does the array.
   const levels = path.length + (op === "append_unique" ? 1 : 0);
@@ -77,10 +92,21 @@ function apply(root: JsonObject, operation: AttributeOperation, param: string): 
   if (!Array.isArray(array)) {
     throw refuse("not_an_array", "What stands at this path is not an array.", `${param}.path`);
   }
+  const items = canonical.get(array) ?? array.map(canonicalJson);
+  canonical.set(array, items);
   const wanted = canonicalJson(value);
-  const others = array.filter((item) => canonicalJson(item) !== wanted);
-  if (op === "remove") assign(parent, key, others);
-  else if (others.length === array.length) assign(parent, key, [...array, value]);
+  if (op === "append_unique") {
+    if (items.includes(wanted)) return;
+    array.push(value as JsonValue);
+    items.push(wanted);
+  } else if (items.includes(wanted)) {
+    const others = array.filter((_, index) => items[index] !== wanted);
+    canonical.set(
+      others,
+      items.filter((item) => item !== wanted),
+    );
+    assign(parent, key, others);
+  }
 }
 
 /** The object that holds the last key of a path; undefined when it is missing and is not to be made. */
@@ -127,9 +153,15 @@ function readValue(text: string, depthMax: number, param: string): unknown {
 function parsePatch(text: string): object {
   const value = parse(text, "attributes");
   if (!isJsonObject(value)) throw refuse("parameter_invalid", "The attributes are not a JSON object.", "attributes");
-  const problem = findJsonProblem(value, attributesDepthMax);
-  if (problem) {
-    throw refuse("parameter_invalid", `This attribute ${problem.reason}.`, ["attributes", ...problem.path].join("."));
+  const problems = findJsonProblems(value, attributesDepthMax, fieldErrorsMax);
+  if (problems.length > 0) {
+    throw DaybookError.ofFields(
+      problems.map(({ path, reason }) => ({
+        code: "parameter_invalid",
+        message: `This attribute ${reason}.`,
+        param: ["attributes", ...path].join("."),
+      })),
+    );
   }
   return value;
 }

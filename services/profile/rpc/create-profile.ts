@@ -16,7 +16,8 @@ import { listingFaults } from "../faults.ts";
 import { findHolders, identifiersParam, identityConflict } from "../identity.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
-import { insert, inTurns } from "../writing.ts";
+import { inTurns } from "../turns.ts";
+import { insert } from "../writing.ts";
 
 export function createProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["createProfile"] {
   return async (request) => {

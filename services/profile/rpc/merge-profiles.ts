@@ -15,7 +15,8 @@ import { toProfile } from "../mapping.ts";
 import { moveIdentifiers } from "../sql/identifiers.ts";
 import { insertMerge, mergeAway, pointToSurvivor } from "../sql/merges.ts";
 import { readProfiles, readRow, type ProfileRow } from "../sql/profiles.ts";
-import { inTurns, save, type Turn } from "../writing.ts";
+import { inTurns, type Turn } from "../turns.ts";
+import { save } from "../writing.ts";
 
 export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["mergeProfiles"] {
   return async (request, handlerContext) => {
@@ -35,7 +36,7 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
       checkPrecondition(request.precondition, survivor.version);
       return mergeInto(tx, turn, readRow(survivor), readRow(source), callOf(handlerContext));
     };
-    // Both are held from the first turn on, the lower id first, so that merges that meet wait for each other.
+    // Both are held from the first turn on.
     const row = await inTurns(context, property, merge, [survivorId, sourceId]);
     return create(MergeProfilesResponseSchema, { profile: toProfile(row) });
   };
@@ -62,7 +63,8 @@ async function mergeInto(
     attributes,
     location,
     tags: [...survivor.tags, ...movedTags],
-    touched: true,
+    // Above whatever version any id that leads here from now on was read in, so that If-Match is never fulfilled by another record.
+    versionAbove: source.version + 1,
   });
   const moved = {
     identifier_ids: source.identifiers.map(({ id }) => encodeId("idnt", id)),

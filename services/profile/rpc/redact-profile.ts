@@ -11,7 +11,7 @@ import { toProfile } from "../mapping.ts";
 import { deleteIdentifiers } from "../sql/identifiers.ts";
 import { findSources, redactMerges } from "../sql/merges.ts";
 import { readProfiles, readRow, redactProfile as redact, type ProfileRow } from "../sql/profiles.ts";
-import { inTurns, LostRace, type Turn } from "../writing.ts";
+import { inTurns, LostRace, type Turn } from "../turns.ts";
 
 // Longer than an event can be on its way that was given this profile before: a call lasts 10 s, a statement 30 s.
 const secondSweepSeconds = 120;

@@ -17,10 +17,17 @@ export const findSurvivors = statement<MergedRow>(
    WHERE p.merged_into IS NOT NULL`,
 );
 
-/** What was merged into some profiles. $1 property_id, $2 ids */
+/** What was merged into some profiles; a merged one stands for its survivor. $1 property_id, $2 ids */
 export const findSources = statement<MergedRow>(
   "profile.merges.find_sources",
-  `SELECT id, merged_into FROM profile.profiles WHERE property_id = $1 AND merged_into = ANY($2::uuid[])`,
+  `SELECT id, merged_into FROM profile.profiles
+   WHERE property_id = $1 AND merged_into = ANY(ARRAY(
+     SELECT coalesce(p.merged_into, p.id)
+     FROM unnest($2::uuid[]) AS wanted (id)
+     CROSS JOIN LATERAL (
+       SELECT id, merged_into FROM profile.profiles WHERE property_id = $1 AND id = wanted.id LIMIT 1
+     ) p
+   ))`,
 );
 
 /** Empties a profile and points it to its survivor. $1 property_id, $2 source, $3 survivor, $4 now */

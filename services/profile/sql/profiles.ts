@@ -90,59 +90,64 @@ export const findTargets = statement<Pick<ProfileRow, "id" | "status" | "merged_
    ) p`,
 );
 
-/** $1 property_id, $2 ids. Holds off other writers until the end of the transaction; in the order of ids, so that nobody waits in a circle. */
-export const lockProfiles = statement(
+/**
+ * Holds off other writers until the end of the transaction. Gives no row for a profile that is merged; should it have become so while it was
+ * waited for, it is held all the same, and the transaction must end before it waits for another.
+ * $1 property_id, $2 id
+ */
+export const lockProfile = statement<{ id: string }>(
   "profile.profiles.lock",
-  `SELECT FROM profile.profiles WHERE property_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`,
+  `SELECT id FROM profile.profiles WHERE property_id = $1 AND id = $2 AND status <> 'merged' FOR NO KEY UPDATE`,
 );
 
 /**
- * Makes a profile with its identifiers and what is told of it. Fails when anybody has one of the identifiers.
- * $1 property_id, $2 id, $3 attributes, $4 location, $5 profile_ref, if the property has them, $6 now, $7 source; then a column of the
- * identifiers each: $8 id, $9 type, $10 value, $11 is_primary; $12 outbox id, $13 subject, $14 payload.
+ * Makes profiles and writes to profiles that are as they were read, with identifiers that nobody has and what is told of it. Gives a row for each
+ * that was written; of one that has changed meanwhile, or that somebody is writing to, nothing is. Fails when anybody has one of the identifiers.
+ * $1 property_id; then a column each: of profiles to write to $2 id, $3 version,
+ * $4 attributes, $5 location, $6 tags as JSON, $7 updated_at; of new profiles $8 id, $9 attributes, $10 location, $11 profile_ref, if the
+ * property has them, $12 created_at; of identifiers $13 profile_id, $14 id, $15 type, $16 value, $17 is_primary, $18 source, $19 created_at; of
+ * messages $20 profile_id, $21 id, $22 payload; $23 their subject; of profiles to write to $24 the new version.
  */
-export const insertProfile = statement<{ profile_ref: string | null }>(
-  "profile.profiles.insert",
-  `WITH created AS (
+export const writeProfiles = statement<{ id: string; profile_ref: string | null }>(
+  "profile.profiles.write",
+  `WITH wanted AS (
+     SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::json[], $5::jsonb[], $6::jsonb[], $7::timestamptz[], $24::bigint[])
+       AS w (id, version, attributes, location, tags, updated_at, new_version)
+   ), held AS (
+     SELECT p.id FROM wanted CROSS JOIN LATERAL (
+       SELECT id FROM profile.profiles WHERE property_id = $1 AND id = wanted.id AND version = wanted.version
+       FOR NO KEY UPDATE SKIP LOCKED
+     ) p
+   ), written AS (
+     UPDATE profile.profiles p
+     SET attributes = w.attributes, location = w.location, tags = ARRAY(SELECT jsonb_array_elements_text(w.tags)),
+         updated_at = w.updated_at, version = w.new_version
+     FROM wanted w
+     WHERE p.property_id = $1 AND p.id = ANY(ARRAY(SELECT id FROM held)) AND p.id = w.id
+     RETURNING p.id
+   ), made AS (
      INSERT INTO profile.profiles (property_id, id, attributes, location, profile_ref, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, CASE WHEN EXISTS (
+     SELECT $1, n.id, n.attributes, n.location, CASE WHEN EXISTS (
        SELECT FROM profile.ref_properties WHERE property_id = $1 AND enabled
-     ) THEN $5 END, $6, $6)
-     RETURNING profile_ref
+     ) THEN n.ref END, n.created_at, n.created_at
+     FROM unnest($8::uuid[], $9::json[], $10::jsonb[], $11::text[], $12::timestamptz[])
+       AS n (id, attributes, location, ref, created_at)
+     RETURNING id, profile_ref
+   ), done AS (
+     SELECT id, profile_ref FROM made UNION ALL SELECT id, NULL FROM written
    ), added AS (
      INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, is_primary, source, created_at, updated_at)
-     SELECT $1, w.type, w.value, w.id, $2, w.is_primary, $7, $6, $6
-     FROM unnest($8::uuid[], $9::text[], $10::text[], $11::boolean[]) AS w (id, type, value, is_primary)
-     ORDER BY w.type, w.value
-   ), told AS (
-     INSERT INTO profile.outbox (property_id, id, subject, payload) VALUES ($1, $12, $13, $14)
-   )
-   SELECT profile_ref FROM created`,
-);
-
-/**
- * Writes to a profile that is as it was read, with identifiers that nobody has and what is told of it. Gives no row when it has changed
- * meanwhile, and then nothing is written.
- * $1 property_id, $2 id, $3 version, $4 attributes, $5 location, $6 tags, $7 updated_at, $8 source, $9 now; then a column of the
- * identifiers each: $10 id, $11 type, $12 value, $13 is_primary; then of the outbox: $14 id, $15 payload; $16 subject.
- */
-export const updateProfile = statement<{ version: number }>(
-  "profile.profiles.update",
-  `WITH written AS (
-     UPDATE profile.profiles
-     SET attributes = $4, location = $5, tags = $6, updated_at = $7, version = version + 1
-     WHERE property_id = $1 AND id = $2 AND version = $3
-     RETURNING version
-   ), added AS (
-     INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, is_primary, source, created_at, updated_at)
-     SELECT $1, w.type, w.value, w.id, $2, w.is_primary, $8, $9, $9
-     FROM written, unnest($10::uuid[], $11::text[], $12::text[], $13::boolean[]) AS w (id, type, value, is_primary)
-     ORDER BY w.type, w.value
+     SELECT $1, i.type, i.value, i.id, i.profile_id, i.is_primary, i.source, i.created_at, i.created_at
+     FROM unnest($13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::boolean[], $18::text[], $19::timestamptz[])
+       AS i (profile_id, id, type, value, is_primary, source, created_at)
+     WHERE i.profile_id IN (SELECT id FROM done)
+     ORDER BY i.type, i.value
    ), told AS (
      INSERT INTO profile.outbox (property_id, id, subject, payload)
-     SELECT $1, o.id, $16, o.payload FROM written, unnest($14::uuid[], $15::bytea[]) AS o (id, payload)
+     SELECT $1, m.id, $23, m.payload FROM unnest($20::uuid[], $21::uuid[], $22::bytea[]) AS m (profile_id, id, payload)
+     WHERE m.profile_id IN (SELECT id FROM done)
    )
-   SELECT version FROM written`,
+   SELECT id, profile_ref FROM done`,
 );
 
 /** Empties a profile that is as it was read. Gives no row when it has changed meanwhile. $1 property_id, $2 id, $3 version, $4 updated_at */

@@ -1,0 +1,81 @@
+/**
+ * The way in and out for single profiles. Reads and upserts of concurrent requests ride together in one call, as batcher.ts tells. A full queue
+ * answers 503, so that no wait grows without end.
+ */
+import type { Client } from "@connectrpc/connect";
+import type {
+  Profile,
+  ProfileService,
+  UpsertProfileRequest,
+  UpsertProfilesResult,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import { createBatcher } from "#shared/batcher.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { callOptions, calling, type Call } from "#shared/interceptors.ts";
+
+/** Reads and writes profiles for the routes of all surfaces. */
+export interface Profiles {
+  /** Reads one profile as it is, be it merged; undefined when the property has none of this id. */
+  readOne(propertyId: string, profileId: string, call: Call): Promise<Profile | undefined>;
+  /** Upserts one profile; its result holds the whole profile. */
+  upsertOne(propertyId: string, request: UpsertProfileRequest, call: Call): Promise<UpsertProfilesResult>;
+  /** Waits until everything under way is answered. */
+  drain(): Promise<void>;
+}
+
+const readItemsMax = 200;
+const upsertItemsMax = 100;
+const upsertBytesMax = 2 * 1024 * 1024;
+const flushesMax = 8;
+const queueItemsMax = 10_000;
+
+export function createProfiles(client: Client<typeof ProfileService>): Profiles {
+  const reads = createBatcher<{ profileId: string; call: Call }, Profile | undefined>({
+    async flush(propertyId, items) {
+      const [first] = items;
+      if (!first) return [];
+      const profileIds = items.map(({ profileId }) => profileId);
+      const { profiles } = await calling(client.getProfiles({ propertyId, profileIds }, callOptions(first.call)));
+      const found = new Map(profiles.map((profile) => [profile.id, profile]));
+      return profileIds.map((id) => found.get(id));
+    },
+    sizeOf: () => 1,
+    flushItemsMax: readItemsMax,
+    flushSizeMax: readItemsMax,
+    flushesMax,
+    queueItemsMax,
+    queueFull,
+  });
+
+  const upserts = createBatcher<{ request: UpsertProfileRequest; call: Call }, UpsertProfilesResult>({
+    async flush(propertyId, items) {
+      const [first] = items;
+      if (!first) return [];
+      const requests = items.map(({ request }) => request);
+      const response = client.upsertProfiles(
+        { propertyId, items: requests, returnProfiles: true },
+        callOptions(first.call),
+      );
+      return (await calling(response)).results;
+    },
+    sizeOf: ({ request }) => request.attributesJson?.length ?? 0,
+    flushItemsMax: upsertItemsMax,
+    flushSizeMax: upsertBytesMax,
+    flushesMax,
+    queueItemsMax,
+    queueFull,
+  });
+
+  return {
+    readOne: (propertyId, profileId, call) => reads.add(propertyId, { profileId, call }),
+    upsertOne: (propertyId, request, call) => upserts.add(propertyId, { request, call }),
+    async drain() {
+      await Promise.all([reads.drain(), upserts.drain()]);
+    },
+  };
+}
+
+function queueFull(): DaybookError {
+  const message = "More requests are waiting for profiles than can be answered. Try again in a second.";
+  return new DaybookError("service_unavailable", message);
+}

@@ -1,0 +1,79 @@
+/** Turns of a write: it is tried without a lock, and when it loses a race tried again, holding what it lost. */
+import type { Micros } from "#shared/clock.ts";
+import { serviceUnavailable } from "#shared/errors.ts";
+import { isTransient, isUniqueViolation, withTransaction, type Queryable, type Transaction } from "#shared/postgres.ts";
+import type { ProfileContext } from "./context.ts";
+import { findTargets, lockProfile } from "./sql/profiles.ts";
+
+/** One try of a write. */
+export interface Turn {
+  database: Queryable;
+  /** The transaction, in a turn that has one. */
+  tx: Transaction | undefined;
+  /** Profiles that nobody else can write to until its end. */
+  held: ReadonlySet<string>;
+  property: string;
+  now: Micros;
+}
+
+// Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
+const turnsMax = 20;
+
+/** Somebody else wrote between the look and the write. What this turn did is undone; the next one holds these profiles. */
+export class LostRace extends Error {
+  readonly profiles: readonly string[];
+
+  constructor(profiles: readonly string[] = []) {
+    super("somebody else was faster");
+    this.profiles = profiles;
+  }
+}
+
+/**
+ * Tries a write until it has not lost a race.
+ * @param first profiles to hold from the first turn on; an empty list asks for a transaction that holds none.
+ */
+export async function inTurns<T>(
+  { database, clock, relay }: ProfileContext,
+  property: string,
+  attempt: (turn: Turn) => Promise<T>,
+  first?: readonly string[],
+): Promise<T> {
+  let wanted = first;
+  for (let turn = 1; turn <= turnsMax; turn++) {
+    try {
+      const result = await takeTurn(wanted);
+      relay.wake();
+      return result;
+    } catch (error) {
+      if (error instanceof LostRace) wanted = [...new Set([...(first ?? []), ...error.profiles])];
+      else if (isUniqueViolation(error) || isTransient(error)) wanted ??= [];
+      else throw error;
+    }
+  }
+  throw serviceUnavailable(new Error("a write lost every race"));
+
+  function takeTurn(profiles: readonly string[] | undefined): Promise<T> {
+    const now = clock.nowMicros();
+    if (!profiles) return attempt({ database, tx: undefined, held: new Set(), property, now });
+    return withTransaction(database, async (tx) => {
+      const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
+      return attempt({ database: tx, tx, held, property, now });
+    });
+  }
+}
+
+/**
+ * Holds profiles, or the survivors of those that are merged, in the order of their ids, so that nobody waits in a circle.
+ * @returns the ids of those that are held.
+ */
+async function hold(tx: Transaction, property: string, profiles: readonly string[]): Promise<string[]> {
+  const targets = await findTargets(tx, [property, profiles]);
+  const wanted = [...new Set(targets.map(({ id, merged_into: survivor }) => survivor ?? id))].toSorted();
+  for (const id of wanted) {
+    const [held] = await lockProfile(tx, [property, id]);
+    // Merged while it was waited for. A merge of its survivor may want it, so it is given back before anything else is waited for.
+    if (!held) throw new LostRace(profiles);
+  }
+  return wanted;
+}
