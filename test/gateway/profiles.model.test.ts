@@ -1,5 +1,7 @@
 /** Random sequences of writes, held against a model that is as simple as it can be said, and from clients that race. */
+import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
 
@@ -172,6 +174,21 @@ const toOperations = (list: Operation[]): object[] =>
 describeEverywhere("profiles", (daybook) => {
   const nobody = "prof_01h00000000000000000000000";
 
+  /** Deadlocks that PostgreSQL has found so far; what a connection has seen it reports within a second or two. */
+  async function countDeadlocks(): Promise<number> {
+    const database = new pg.Client({ connectionString: daybook().databaseUrl });
+    await database.connect();
+    try {
+      await sleep(2_000);
+      const { rows } = await database.query<{ deadlocks: string }>(
+        "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
+      );
+      return Number(rows[0]?.deadlocks);
+    } finally {
+      await database.end();
+    }
+  }
+
   /** Does a command for real. People are named by the ids that they were given. */
   async function run(api: TestProperty, model: Model, wanted: Command) {
     const idOf = (at: number): string => model.people[at % Math.max(1, model.people.length)]?.id ?? nobody;
@@ -236,12 +253,13 @@ describeEverywhere("profiles", (daybook) => {
         const active = model.people.filter(({ mergedInto }) => !mergedInto).map(({ id }) => id);
         expect(listed.toSorted()).toEqual(active.toSorted());
       }),
-      { numRuns: 40 },
+      { numRuns: 80 },
     );
   });
 
   test("keep every promise when eight clients write at once", async () => {
     const api = await daybook().newProperty();
+    const deadlocksBefore = await countDeadlocks();
     const ids: string[] = [];
     const written = new Map<string, string>();
     let marks = 0;
@@ -300,7 +318,23 @@ describeEverywhere("profiles", (daybook) => {
         for (let turn = 0; turn < 60; turn++) await step();
       }),
     );
+    // Chains of merges, while others go on writing to whatever id they know.
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, client) => {
+        for (let turn = 0; turn < 30; turn++) {
+          if (client > 2) await step();
+          else {
+            const reads = await Promise.all([someId(), someId()].map((id) => api.get(`/v1/profiles/${id}`)));
+            const [survivor, source] = reads.map(({ body }) => body.data.id as string);
+            const { status } = await api.post(`/v1/profiles/${survivor}/merge`, { source_profile_id: source });
+            expect([200, 422]).toContain(status);
+          }
+        }
+      }),
+    );
 
+    // Nobody had to be freed by the database, which would have made them wait for a second.
+    expect(await countDeadlocks()).toBe(deadlocksBefore);
     const listed = (await api.get("/v1/profiles?page[limit]=500&expand=identifiers")).body.data;
     const owned = listed.flatMap(({ identifiers }: { identifiers: { value: string }[] }) =>
       identifiers.map(({ value: text }) => text),

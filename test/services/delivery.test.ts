@@ -10,8 +10,8 @@ import { systemClock } from "#shared/clock.ts";
 import { encodeId, newId, newUuid } from "#shared/ids.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
-import { createOutboxRelay } from "#shared/outbox.ts";
-import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createOutboxRelay, rewriteMessages } from "#shared/outbox.ts";
+import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { createMetric } from "../../services/metric/service.ts";
@@ -166,6 +166,34 @@ describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
     expect([...new Set(taken)].toSorted()).toEqual(everyId);
     expect(taken.at(-1)).toBe(messages[3]?.id);
     await drained(schema);
+  });
+
+  test("a consumer rewrites messages of the outbox whose relay waits for it, but for those on their way", async () => {
+    const schema = `relay_${home}_rewrite`;
+    const topic = `daybook.test.${newUuid()}`;
+    const { bus, relay } = await prepare(schema);
+    const property = newUuid();
+    const insert = (at: string) =>
+      database.query(
+        `INSERT INTO ${schema}.outbox (property_id, id, subject, payload, available_at) VALUES ($1, $2, $3, $4, ${at})`,
+        [property, newUuid(), topic, Buffer.from("before")],
+      );
+    await insert("now()");
+    await insert("now() + interval '1 day'");
+    let taken = 0;
+    await bus.subscribe(`test-${newUuid()}`, topic, async (delivered) => {
+      await withTransaction(database, (tx) =>
+        rewriteMessages(tx, { schema, property, subject: topic, published: "skip" }, () => Buffer.from("after")),
+      );
+      taken += delivered.length;
+    });
+    relay.start();
+    await eventually(() => (taken > 0 ? true : undefined));
+    const { rows } = await eventually(async () => {
+      const found = await database.query<{ payload: Buffer }>(`SELECT payload FROM ${schema}.outbox`);
+      return found.rows.length === 1 ? found : undefined;
+    });
+    expect(rows.map(({ payload }) => payload.toString())).toEqual(["after"]);
   });
 
   test("two relays share an outbox and lose nothing", async () => {
