@@ -9,7 +9,7 @@ import { rewriteMessages } from "#shared/outbox.ts";
 import { withTransaction } from "#shared/postgres.ts";
 import type { EventContext } from "./context.ts";
 import { recordedSubject } from "./recorder.ts";
-import { emptyEvents, linkEvents } from "./sql/profile-events.ts";
+import { emptyEvents, findAnonymousUnder, linkEvents } from "./sql/profile-events.ts";
 
 /** An identifier in normal form. */
 export interface Identifier {
@@ -52,20 +52,38 @@ export async function findIdsOf(
   return [survivorId, ...merged.map(({ profileId: id }) => id)];
 }
 
-/** Links the anonymous events of identifiers to the profile that has gained them. */
-export async function link(
-  context: EventContext,
-  property: string,
-  profileId: string,
-  identifiers: readonly Identifier[],
-): Promise<void> {
-  const linked = await linkAll(context, property, profileId, identifiers);
-  if (linked === 0) return;
-  // Should the profile have been redacted meanwhile, it was before these events were found as its own.
-  const options = callOptions({ requestId: "", caller: "event" });
-  const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
-  const [profile] = (await calling(context.profiles.getProfiles(request, options))).profiles;
-  if (profile?.status === ProfileStatus.REDACTED) await empty(context, property, [profileId]);
+/** Identifiers that a profile has gained. */
+export interface Gain {
+  profileId: string;
+  identifiers: readonly Identifier[];
+}
+
+/** Links anonymous events to the profiles that have gained their identifiers. */
+export async function link(context: EventContext, property: string, gains: readonly Gain[]): Promise<void> {
+  const identifiers = gains.flatMap((gain) => gain.identifiers);
+  if (identifiers.length === 0) return;
+  const columns = [identifiers.map(({ type }) => type), identifiers.map(({ value }) => value)];
+  // Most of what is gained nobody has sent events under: one look for all of it tells.
+  const found = await findAnonymousUnder(context.database, [property, ...columns]);
+  const wanted = new Set(found.map(keyOf));
+  for (const { profileId, identifiers: gained } of gains) {
+    const linked = await linkAll(
+      context,
+      property,
+      profileId,
+      gained.filter((one) => wanted.has(keyOf(one))),
+    );
+    if (linked === 0) continue;
+    // Should the profile have been redacted meanwhile, it was before these events were found as its own.
+    const options = callOptions({ requestId: "", caller: "event" });
+    const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
+    const [profile] = (await calling(context.profiles.getProfiles(request, options))).profiles;
+    if (profile?.status === ProfileStatus.REDACTED) await empty(context, property, [profileId]);
+  }
+}
+
+function keyOf({ type, value }: Identifier): string {
+  return `${type} ${value}`;
 }
 
 /** Empties all events of a profile that was redacted, and what is not published yet of them. */

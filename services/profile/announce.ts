@@ -12,6 +12,7 @@ import type { Transaction } from "#shared/postgres.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { makesProfile, type NormalIdentifier } from "./domain/identifiers.ts";
 import { insertMessages } from "./sql/outbox.ts";
+import type { Turn } from "./turns.ts";
 
 /** The subject of all of it. */
 export const subject = "daybook.profile.changed";
@@ -99,15 +100,11 @@ function anonymous(identifiers: readonly NormalIdentifier[]): { type: string; va
 }
 
 /** Writes messages into the outbox, to be published at once or so many seconds later. */
-export async function tell(
-  tx: Transaction,
-  property: string,
-  messages: readonly Message[],
-  delaySeconds = 0,
-): Promise<void> {
+export async function tell(tx: Transaction, turn: Turn, messages: readonly Message[], delaySeconds = 0): Promise<void> {
   const ids = messages.map(({ id }) => id);
   const payloads = messages.map(({ payload }) => payload);
-  await insertMessages(tx, [property, ids, subject, payloads, messages.map(() => delaySeconds)]);
+  await insertMessages(tx, [turn.property, ids, subject, payloads, messages.map(() => delaySeconds)]);
+  turn.hasNews = true;
 }
 
 /** Takes out of messages that are not published yet what profiles were known by. */

@@ -14,6 +14,8 @@ export interface Turn {
   held: ReadonlySet<string>;
   property: string;
   now: Micros;
+  /** Whether it has written into the outbox. */
+  hasNews: boolean;
 }
 
 // Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
@@ -42,9 +44,7 @@ export async function inTurns<T>(
   let wanted = first;
   for (let turn = 1; turn <= turnsMax; turn++) {
     try {
-      const result = await takeTurn(wanted);
-      relay.wake();
-      return result;
+      return await takeTurn(wanted);
     } catch (error) {
       if (error instanceof LostRace) wanted = [...new Set([...(first ?? []), ...error.profiles])];
       else if (isUniqueViolation(error) || isTransient(error)) wanted ??= [];
@@ -53,13 +53,18 @@ export async function inTurns<T>(
   }
   throw serviceUnavailable(new Error("a write lost every race"));
 
-  function takeTurn(profiles: readonly string[] | undefined): Promise<T> {
-    const now = clock.nowMicros();
-    if (!profiles) return attempt({ database, tx: undefined, held: new Set(), property, now });
-    return withTransaction(database, async (tx) => {
-      const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
-      return attempt({ database: tx, tx, held, property, now });
-    });
+  async function takeTurn(profiles: readonly string[] | undefined): Promise<T> {
+    const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false };
+    const result = profiles
+      ? await withTransaction(database, (tx) => holding(turn, tx, profiles))
+      : await attempt(turn);
+    if (turn.hasNews) relay.wake();
+    return result;
+  }
+
+  async function holding(turn: Turn, tx: Transaction, profiles: readonly string[]): Promise<T> {
+    const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
+    return attempt(Object.assign(turn, { database: tx, tx, held }));
   }
 }
 

@@ -177,7 +177,7 @@ export async function upsertMany(
 async function upsertTogether(context: ProfileContext, property: string, items: readonly Item[]): Promise<void> {
   const { database, clock, relay } = context;
   for (let open = items; open.length > 0;) {
-    const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros() };
+    const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false };
     const { ready, later } = await separate(turn, open);
     const plans: { item: Item; plan: Plan; created: boolean }[] = [];
     const alone: Item[] = [];
@@ -200,10 +200,10 @@ async function upsertTogether(context: ProfileContext, property: string, items: 
       if (row) item.outcome = { row, created, replayed: false };
       else alone.push(item);
     }
+    if (turn.hasNews) relay.wake();
     for (const item of alone) await upsertAlone(context, property, item);
     open = later;
   }
-  if (items.length > 0) relay.wake();
 }
 
 /** Separates items that have an identifier or a profile in common: the first of them is ready, with those who have its identifiers. */

@@ -214,10 +214,8 @@ export async function save(turn: Turn, row: ProfileRow, edit: Edit): Promise<Pro
  * Does what plans say, each of another profile, in one statement; what is compound in them is left to the caller.
  * @returns for each plan, in order, the profile as it now is; undefined for one that was not as the plan takes it to be.
  */
-export async function execute(
-  { database, property }: Turn,
-  plans: readonly Plan[],
-): Promise<(ProfileRow | undefined)[]> {
+export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
+  const { database, property } = turn;
   const edits = plans.filter(({ version }) => version !== undefined);
   const made = plans.filter(({ version }) => version === undefined);
   const identifiers = plans.flatMap(({ row, added }) =>
@@ -250,6 +248,7 @@ export async function execute(
     subject,
     edits.map(({ row }) => row.version),
   ]);
+  if (messages.length > 0) turn.hasNews = true;
   const refs = new Map(done.map(({ id, profile_ref: ref }) => [id, ref]));
   return plans.map(({ row, version }) => {
     if (!refs.has(row.id)) return undefined;

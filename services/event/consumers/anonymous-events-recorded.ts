@@ -23,12 +23,12 @@ export function anonymousEventsRecorded(context: EventContext): BusHandler {
       const references = identifiers.map((value) => ({ reference: { case: "identifier" as const, value } }));
       const options = callOptions({ requestId: "", caller: "event" });
       const { resolutions } = await calling(profiles.resolveProfiles({ propertyId, references }, options));
-      for (const [index, { outcome }] of resolutions.entries()) {
+      const gains = resolutions.flatMap(({ outcome }, index) => {
         const identifier = identifiers[index];
-        if (outcome.case === "profile" && identifier) {
-          await link(context, property, outcome.value.profileId, [identifier]);
-        }
-      }
+        if (outcome.case !== "profile" || !identifier) return [];
+        return [{ profileId: outcome.value.profileId, identifiers: [identifier] }];
+      });
+      await link(context, property, gains);
     }
   };
 }

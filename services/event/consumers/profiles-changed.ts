@@ -19,12 +19,15 @@ export function profilesChanged(context: EventContext): BusHandler {
     const byProperty = Map.groupBy(messages, ({ propertyId }) => decodeId("prop", propertyId, "property_id"));
     for (const [property, some] of byProperty) {
       await recordOnce(context, property, some.flatMap(toEvents));
-      for (const { profileId, change } of some.flatMap(({ changes }) => changes)) {
-        if (change.case === "identified") await link(context, property, profileId, change.value.identifiers);
-        else if (change.case === "redacted") {
-          const { mergedProfileIds, identifiers } = change.value;
-          await redact(context, property, [profileId, ...mergedProfileIds], identifiers);
-        }
+      const changes = some.flatMap((message) => message.changes);
+      const gains = changes.flatMap(({ profileId, change }) =>
+        change.case === "identified" ? [{ profileId, identifiers: change.value.identifiers }] : [],
+      );
+      await link(context, property, gains);
+      for (const { profileId, change } of changes) {
+        if (change.case !== "redacted") continue;
+        const { mergedProfileIds, identifiers } = change.value;
+        await redact(context, property, [profileId, ...mergedProfileIds], identifiers);
       }
     }
   };

@@ -8,6 +8,16 @@ export const findAnonymous = statement<{ type: string; value: string }>(
    FROM event.events WHERE property_id = $1 AND id = ANY($2::uuid[]) AND identifier_type IS NOT NULL`,
 );
 
+/** Identifiers under which there are anonymous events. $1 property_id, $2 types, $3 values */
+export const findAnonymousUnder = statement<{ type: string; value: string }>(
+  "event.profile_events.find_anonymous_under",
+  `SELECT w.type, w.value
+   FROM unnest($2::text[], $3::text[]) AS w (type, value)
+   CROSS JOIN LATERAL (
+     SELECT FROM event.events WHERE property_id = $1 AND identifier_type = w.type AND identifier_value = w.value LIMIT 1
+   ) e`,
+);
+
 /** Links anonymous events to a profile. $1 property_id, $2 profile_id, $3 identifier type, $4 value, $5 rows at most. One row for each. */
 export const linkEvents = statement<{ linked: boolean }>(
   "event.profile_events.link",

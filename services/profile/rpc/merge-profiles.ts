@@ -75,7 +75,7 @@ async function mergeInto(
   const by = [call.caller, call.requestId];
   await insertMerge(tx, [property, newUuid(), survivor.id, source.id, ...by, now, JSON.stringify(moved)]);
   const value = { sourceProfileId: encodeId("prof", source.id) };
-  await tell(tx, property, [messageOf(property, survivor.id, turn.now, [{ case: "merged", value }])]);
+  await tell(tx, turn, [messageOf(property, survivor.id, turn.now, [{ case: "merged", value }])]);
   const [row] = await readProfiles(tx, [property, [saved.id]]);
   if (!row) throw new Error("the survivor is not there after the merge");
   return readRow(row);

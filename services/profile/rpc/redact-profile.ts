@@ -48,8 +48,8 @@ async function empty(tx: Transaction, turn: Turn, row: ProfileRow): Promise<Prof
   if (!written) throw new LostRace([row.id]);
   await redactMerges(tx, [property, [row.id, ...sources]]);
   await forgetIdentifiers(tx, property, [row.id, ...sources]);
-  await tell(tx, property, redactedMessages(property, row.id, now, sources, row.identifiers));
-  await tell(tx, property, redactedMessages(property, row.id, now, sources, [], true), secondSweepSeconds);
+  await tell(tx, turn, redactedMessages(property, row.id, now, sources, row.identifiers));
+  await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), secondSweepSeconds);
   return {
     ...row,
     status: "redacted",
