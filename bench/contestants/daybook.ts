@@ -50,6 +50,8 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
   };
   try {
     await makeProfiles(daybook, signal);
+    // That they were made is recorded too.
+    await daybook.settle();
     return daybook;
   } catch (error) {
     await server.close();

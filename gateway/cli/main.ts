@@ -3,51 +3,62 @@ import { parseArgs } from "node:util";
 import { ConfigError } from "#shared/config.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { createClients } from "../clients.ts";
-import { commands, type Command } from "./commands.ts";
+import { optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
+import { identityCommands } from "./commands/identity.ts";
+import { profileCommands } from "./commands/profiles.ts";
 import { connect } from "./connection.ts";
-import { helpText, UsageError } from "./usage.ts";
+import { commandLine, helpText, UsageError } from "./usage.ts";
+
+const commands: readonly Command[] = [...identityCommands, ...profileCommands];
+const optionNames = Object.keys(optionTexts) as OptionName[];
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals } = readArguments(args);
+  const { positionals, options, flags } = readArguments(args);
   const [area = "help", action = ""] = positionals;
-  if (values.help || area === "help") {
+  if (flags.help || area === "help") {
     process.stdout.write(helpText(commands));
     return;
   }
   const command = commands.find((known) => known.name === `${area} ${action}`);
   if (!command) throw new UsageError(`There is no command "${positionals.slice(0, 2).join(" ")}".`);
-  const words = positionals.slice(2);
-  checkUsage(command, words, values);
-  const clients = createClients(await connect(process.env));
-  const result = await command.run(clients, { words, property: values.property ?? "" });
-  process.stdout.write(values.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
+  const given: Arguments = { words: positionals.slice(2), options };
+  checkUsage(command, given, flags.yes);
+  const result = await command.run(createClients(await connect(process.env)), given);
+  process.stdout.write(flags.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
 }
 
 function readArguments(args: string[]) {
   try {
-    return parseArgs({
+    const { positionals, values } = parseArgs({
       args,
       allowPositionals: true,
       options: {
-        property: { type: "string" },
+        ...(Object.fromEntries(optionNames.map((name) => [name, { type: "string" }])) as Record<
+          OptionName,
+          { type: "string" }
+        >),
         json: { type: "boolean", default: false },
         yes: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
+    const { json, yes, help, ...options } = values;
+    return { positionals, options, flags: { json, yes, help } };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
-function checkUsage(command: Command, words: string[], options: { property?: string | undefined; yes: boolean }): void {
-  const { name, usage } = command;
+function checkUsage(command: Command, { words, options }: Arguments, isSure: boolean): void {
   const [min, max] = command.words;
-  if (words.length < min || words.length > max) throw new UsageError(`Use it as: daybook ${name} ${usage}`);
-  if (command.needsProperty && options.property === undefined) {
-    throw new UsageError("Say of which property with --property prop_…; daybook properties list shows them.");
+  const missing = command.options.some((name) => options[name] === undefined);
+  if (missing || words.length < min || words.length > max) {
+    throw new UsageError(`Use it as: daybook ${commandLine(command)}`);
   }
-  if (command.isForGood && !options.yes) throw new UsageError(`${name} is for good. Say --yes if you mean it.`);
+  const known = new Set([...command.options, ...(command.optional ?? [])]);
+  const strange = optionNames.find((name) => options[name] !== undefined && !known.has(name));
+  if (strange) throw new UsageError(`${command.name} takes no --${strange}.`);
+  if (command.isForGood && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
 }
 
 try {

@@ -1,23 +1,38 @@
 /** How commands are used. */
-import type { Command } from "./commands.ts";
+import { optionTexts, type Command, type OptionName } from "./command.ts";
 
 /** The command line is not one that there is. */
 export class UsageError extends Error {}
 
+/** A command as it is written. */
+export function commandLine({ name, usage, options, optional = [], isForGood }: Command): string {
+  const words = [
+    name,
+    usage,
+    ...options.map(optionLine),
+    ...optional.map((option) => `[${optionLine(option)}]`),
+    isForGood ? "--yes" : "",
+  ];
+  return words.filter((word) => word !== "").join(" ");
+}
+
 /** What `help` prints. */
 export function helpText(commands: readonly Command[]): string {
-  const lines = commands.map(({ name, usage, summary }): [string, string] => [`${name} ${usage}`.trim(), summary]);
-  const width = Math.max(...lines.map(([line]) => line.length));
+  const options = Object.entries(optionTexts).map(([name, [, text]]): [string, string] => [`--${name}`, text]);
   return `Daybook's operator commands
 
-${lines.map(([line, summary]) => `  ${line.padEnd(width)}  ${summary}`).join("\n")}
+${commands.map((command) => `  ${commandLine(command)}\n      ${command.summary}`).join("\n")}
 
 Options
-  --property prop_…  the property that it is about
-  --json             the answer as one line of JSON
-  --yes              confirms what cannot be undone
+${[...options, ["--json", "the answer as one line of JSON"], ["--yes", "confirms what cannot be undone"]]
+  .map(([name = "", text]) => `  ${name.padEnd(12)}${text}`)
+  .join("\n")}
 
 They reach the Daybook that npm start runs on DATA_DIR (.daybook unless it is set). Where the services are processes of their
 own set INTERNAL_TOKEN, and IDENTITY_URL and PROFILE_URL unless they are on this machine's usual ports.
 `;
+}
+
+function optionLine(name: OptionName): string {
+  return `--${name} ${optionTexts[name][0]}`;
 }

@@ -1,8 +1,9 @@
 /** Storing of a key: its hash, never its secret. */
 import type { Micros } from "#shared/clock.ts";
+import { DaybookError } from "#shared/errors.ts";
 import { newUuid } from "#shared/ids.ts";
 import type { Queryable } from "#shared/postgres.ts";
-import { newestRevision } from "#shared/revisions.ts";
+import { newestRevision, type Revision } from "#shared/revisions.ts";
 import { formatMicros } from "#shared/time.ts";
 import { displayPrefix, hashSecret } from "./domain/secret.ts";
 import { insertKey, type KeyRow } from "./sql/keys.ts";
@@ -14,11 +15,12 @@ export interface NewKey {
   name: string;
   secret: string;
   scopes: readonly string[];
+  revision?: Revision;
   createdAt: Micros;
   expiresAt: Micros | null;
 }
 
-/** Stores a key, pinned to the newest revision. */
+/** Stores a key, pinned to the newest revision unless it names one. */
 export async function storeKey(database: Queryable, key: NewKey): Promise<KeyRow> {
   const [row] = await insertKey(database, [
     key.propertyId,
@@ -27,10 +29,15 @@ export async function storeKey(database: Queryable, key: NewKey): Promise<KeyRow
     hashSecret(key.secret),
     displayPrefix(key.secret),
     key.scopes,
-    newestRevision,
+    key.revision ?? newestRevision,
     formatMicros(key.createdAt),
     key.expiresAt === null ? null : formatMicros(key.expiresAt),
   ]);
   if (!row) throw new Error("the key was not stored");
   return row;
+}
+
+/** The error for a key that the property does not have. */
+export function noSuchKey(): DaybookError {
+  return new DaybookError("resource_not_found", "There is no such key.", { param: "key_id" });
 }

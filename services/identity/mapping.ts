@@ -28,6 +28,7 @@ export function toKey(row: KeyRow): Key {
     revision: row.revision,
     createdAt: toTimestamp(row.created_at),
     ...(row.expires_at === null ? {} : { expiresAt: toTimestamp(row.expires_at) }),
+    ...(row.revoked_at === null ? {} : { revokedAt: toTimestamp(row.revoked_at) }),
   });
 }
 

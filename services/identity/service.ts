@@ -6,7 +6,10 @@ import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
 import { authenticateKey } from "./rpc/authenticate-key.ts";
 import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
+import { listKeys } from "./rpc/list-keys.ts";
 import { listProperties } from "./rpc/list-properties.ts";
+import { revokeKey } from "./rpc/revoke-key.ts";
+import { rotateKey } from "./rpc/rotate-key.ts";
 import { findAnyProperty } from "./sql/properties.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
@@ -23,6 +26,9 @@ export function createIdentity(
         createProperty: createProperty(context),
         listProperties: listProperties(context),
         createKey: createKey(context),
+        listKeys: listKeys(context),
+        revokeKey: revokeKey(context),
+        rotateKey: rotateKey(context),
       });
     },
     async start() {

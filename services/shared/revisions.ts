@@ -6,3 +6,8 @@ export type Revision = (typeof revisions)[number];
 
 /** The newest revision. */
 export const newestRevision: Revision = "2026-11-01";
+
+/** Whether a text is one of the known revisions. */
+export function isRevision(text: string): text is Revision {
+  return (revisions as readonly string[]).includes(text);
+}

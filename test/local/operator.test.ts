@@ -28,7 +28,7 @@ async function daybook(
 }
 
 function expectCommandsWork(
-  connect: () => Promise<{ env: Record<string, string>; api: Api; propertyId: string }>,
+  connect: () => Promise<{ env: Record<string, string>; api: Api & { baseUrl: string }; propertyId: string }>,
 ): void {
   test("properties are listed, and tags written and read", async () => {
     const { env, api, propertyId } = await connect();
@@ -73,6 +73,64 @@ function expectCommandsWork(
     expect((await api.get(path)).body.data.status).toBe("redacted");
   });
 
+  test("properties and keys are made, and a key is replaced and ended", async () => {
+    const { env } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, ...words, "--json");
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out);
+    };
+    const shop = await run("properties", "create", "Shop", "--mode", "live");
+    expect(shop).toMatchObject({ id: expect.stringMatching(/^prop_/), mode: "live", name: "Shop" });
+    const property = ["--property", shop.id];
+    const key = await run(
+      "keys",
+      "create",
+      "till",
+      ...property,
+      "--scopes",
+      "profiles:read,profiles:write",
+      "--revision",
+      "2026-05-01",
+    );
+    expect(key).toMatchObject({
+      secret: expect.stringMatching(/^sk_live_/),
+      scopes: ["profiles:read", "profiles:write"],
+      revision: "2026-05-01",
+    });
+    const { api: guest } = await connect();
+    const call = async (secret: string) => {
+      const { status, body } = await createApi(guest.baseUrl, secret).get("/v1/profiles");
+      return [status, body.meta?.livemode];
+    };
+    expect(await call(key.secret)).toEqual([200, true]);
+
+    const { secret, replaced, ...next } = await run("keys", "rotate", key.id, ...property, "--overlap", "1");
+    expect(next).toMatchObject({ name: "till", scopes: key.scopes, revision: "2026-05-01", expires_at: null });
+    expect(replaced).toMatchObject({ id: key.id, expires_at: expect.any(String), revoked_at: null });
+    expect([await call(secret), await call(key.secret)]).toEqual([
+      [200, true],
+      [200, true],
+    ]);
+    const revoked = await run("keys", "revoke", key.id, ...property, "--yes");
+    expect(revoked.revoked_at).not.toBeNull();
+    await eventually(async () => ((await call(key.secret))[0] === 401 ? true : undefined), {
+      explain: () => "a revoked key still opens",
+    });
+    expect(await call(secret)).toEqual([200, true]);
+
+    const listed = await run("keys", "list", ...property);
+    expect(
+      listed.map(({ id, revoked_at: at }: { id: string; revoked_at: string | null }) => [id, at === null]),
+    ).toEqual([
+      [key.id, false],
+      [next.id, true],
+    ]);
+    expect(JSON.stringify(listed)).not.toContain(secret);
+    const everything = await run("keys", "create", "all", ...property, "--scopes", "all");
+    expect(everything.scopes).toContain("profiles:merge");
+  });
+
   test("what goes wrong is said in a line", async () => {
     const { env, propertyId } = await connect();
     const nobody = "prof_01h00000000000000000000000";
@@ -80,22 +138,59 @@ function expectCommandsWork(
       [1, /no such profile.*resource_not_found/, "tags", "add", nobody, "vip", "--property", propertyId],
       [1, /not an id/, "tags", "add", "x", "vip", "--property", propertyId],
       [2, /--property/, "tags", "add", nobody, "vip"],
+      [2, /takes no --mode/, "properties", "list", "--mode", "live"],
+      [2, /--mode is live or test/, "properties", "create", "Shop", "--mode", "beta"],
+      [1, /no scope coffee:brew/, "keys", "create", "x", "--property", propertyId, "--scopes", "coffee:brew"],
+      [1, /at least one scope/, "keys", "create", "x", "--property", propertyId, "--scopes", ""],
+      [
+        1,
+        /ended already/,
+        "keys",
+        "create",
+        "x",
+        "--property",
+        propertyId,
+        "--scopes",
+        "all",
+        "--expires",
+        "2020-01-01T00:00:00Z",
+      ],
+      [
+        1,
+        /revisions are/,
+        "keys",
+        "create",
+        "x",
+        "--property",
+        propertyId,
+        "--scopes",
+        "all",
+        "--revision",
+        "2020-01-01",
+      ],
+      [2, /--expires/, "keys", "create", "x", "--property", propertyId, "--scopes", "all", "--expires", "soon"],
+      [2, /--overlap/, "keys", "rotate", "key_01h00000000000000000000000", "--property", propertyId, "--overlap", "x"],
+      [1, /no such key/, "keys", "rotate", "key_01h00000000000000000000000", "--property", propertyId],
+      [1, /no such key/, "keys", "revoke", "key_01h00000000000000000000000", "--property", propertyId, "--yes"],
+      [2, /--yes/, "keys", "revoke", "key_01h00000000000000000000000", "--property", propertyId],
       [2, /Use it as: daybook tags add/, "tags", "add"],
       [2, /no command "tags paint"/, "tags", "paint"],
       [2, /--colour/, "tags", "list", "--colour"],
     ];
-    for (const [code, message, ...words] of cases) {
-      const ended = await daybook(env, ...words);
-      expect([words, ended.code, ended.out]).toEqual([words, code, ""]);
-      expect(ended.err).toMatch(message);
-      expect(ended.err).not.toMatch(/\n +at /);
-    }
+    await Promise.all(
+      cases.map(async ([code, message, ...words]) => {
+        const ended = await daybook(env, ...words);
+        expect([words, ended.code, ended.out]).toEqual([words, code, ""]);
+        expect(ended.err).toMatch(message);
+        expect(ended.err).not.toMatch(/\n +at /);
+      }),
+    );
   });
 }
 
 describe("commands on npm start", () => {
   const owner = new Owner();
-  let local: { env: Record<string, string>; api: Api; propertyId: string } | undefined;
+  let local: { env: Record<string, string>; api: Api & { baseUrl: string }; propertyId: string } | undefined;
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "daybook-operator-"));
@@ -109,7 +204,7 @@ describe("commands on npm start", () => {
     );
     const properties = await daybook({ DATA_DIR: folder }, "properties", "list");
     const propertyId = /(prop_\w+) {2}test/.exec(properties.out)?.[1] ?? "";
-    local = { env: { DATA_DIR: folder }, api: createApi(address, secret), propertyId };
+    local = { env: { DATA_DIR: folder }, api: { ...createApi(address, secret), baseUrl: address }, propertyId };
   });
   afterAll(() => owner.close());
 
@@ -125,7 +220,7 @@ describe("commands on the mesh", () => {
     const { identityUrl, profileUrl, internalToken } = inject("mesh");
     const api = await connectToMesh().newProperty();
     const env = { IDENTITY_URL: identityUrl, PROFILE_URL: profileUrl, INTERNAL_TOKEN: internalToken };
-    return { env, api, propertyId: api.propertyId };
+    return { env, api: { ...api, baseUrl: inject("mesh").gatewayUrl }, propertyId: api.propertyId };
   });
 });
 
@@ -134,6 +229,11 @@ test("help lists every command, and without a Daybook the others say so", async 
   expect(code).toBe(0);
   for (const name of [
     "properties list",
+    "properties create",
+    "keys create",
+    "keys list",
+    "keys rotate",
+    "keys revoke",
     "tags add",
     "tags remove",
     "tags set",

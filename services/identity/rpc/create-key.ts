@@ -3,10 +3,11 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { CreateKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
+import { isRevision, revisions } from "#shared/revisions.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { checkName } from "../domain/names.ts";
-import { isScope } from "../domain/scopes.ts";
+import { isScope, scopes as allScopes } from "../domain/scopes.ts";
 import { newSecret } from "../domain/secret.ts";
 import { storeKey } from "../keys.ts";
 import { toKey } from "../mapping.ts";
@@ -15,10 +16,25 @@ import { findProperty } from "../sql/properties.ts";
 export function createKey(context: ServiceContext): ServiceImpl<typeof IdentityService>["createKey"] {
   return async (request) => {
     checkName(request.name);
-    const unknown = request.scopes.find((scope) => !isScope(scope));
-    if (request.scopes.length === 0 || unknown !== undefined) {
-      const reason = unknown === undefined ? "A key has at least one scope." : "There is no such scope.";
+    const scopes = request.allScopes ? allScopes : request.scopes;
+    if (request.allScopes && request.scopes.length > 0) {
+      throw new DaybookError("parameter_conflict", "Name scopes, or ask for all of them.", { param: "scopes" });
+    }
+    const unknown = scopes.find((scope) => !isScope(scope));
+    if (scopes.length === 0 || unknown !== undefined) {
+      const reason =
+        unknown === undefined ? "A key has at least one scope." : `There is no scope ${unknown.slice(0, 64)}.`;
       throw new DaybookError("parameter_invalid", reason, { param: "scopes" });
+    }
+    const { revision } = request;
+    if (revision !== undefined && !isRevision(revision)) {
+      const message = `The revisions are ${revisions.join(" and ")}.`;
+      throw new DaybookError("invalid_revision", message, { param: "revision" });
+    }
+    const now = context.clock.nowMicros();
+    const expiresAt = request.expiresAt ? fromTimestamp(request.expiresAt) : null;
+    if (expiresAt !== null && expiresAt <= now) {
+      throw new DaybookError("parameter_invalid", "The key would have ended already.", { param: "expires_at" });
     }
     const propertyId = decodeId("prop", request.propertyId, "property_id");
     const [property] = await findProperty(context.database, [propertyId]);
@@ -29,9 +45,10 @@ export function createKey(context: ServiceContext): ServiceImpl<typeof IdentityS
       propertyId,
       name: request.name,
       secret,
-      scopes: request.scopes,
-      createdAt: context.clock.nowMicros(),
-      expiresAt: request.expiresAt ? fromTimestamp(request.expiresAt) : null,
+      scopes: [...new Set(scopes)],
+      ...(revision === undefined ? {} : { revision }),
+      createdAt: now,
+      expiresAt,
     });
     return create(CreateKeyResponseSchema, { key: toKey(row), secret });
   };

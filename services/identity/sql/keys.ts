@@ -12,21 +12,48 @@ export interface KeyRow {
   revision: string;
   created_at: Micros;
   expires_at: Micros | null;
+  revoked_at: Micros | null;
 }
+
+const shown = "property_id, id, name, display_prefix, scopes, revision, created_at, expires_at, revoked_at";
 
 /** $1 property_id, $2 id, $3 name, $4 secret_hash, $5 display_prefix, $6 scopes, $7 revision, $8 created_at, $9 expires_at */
 export const insertKey = statement<KeyRow>(
   "identity.keys.insert",
   `INSERT INTO identity.keys (property_id, id, name, secret_hash, display_prefix, scopes, revision, created_at, expires_at)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-   RETURNING property_id, id, name, display_prefix, scopes, revision, created_at, expires_at`,
+   RETURNING ${shown}`,
 );
 
 /** $1 secret_hash, $2 now. A key that is revoked or over is not found, as one that never was. */
 export const findKeyByHash = statement<KeyRow & { property_name: string; mode: ModeName; property_created_at: Micros }>(
   "identity.keys.find_by_hash",
-  `SELECT k.property_id, k.id, k.name, k.display_prefix, k.scopes, k.revision, k.created_at, k.expires_at,
+  `SELECT k.property_id, k.id, k.name, k.display_prefix, k.scopes, k.revision, k.created_at, k.expires_at, k.revoked_at,
           p.name AS property_name, p.mode, p.created_at AS property_created_at
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id
    WHERE k.secret_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)`,
+);
+
+/** $1 property_id, $2 id after which, or null; $3 how many */
+export const listKeys = statement<KeyRow>(
+  "identity.keys.list",
+  `SELECT ${shown} FROM identity.keys WHERE property_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`,
+);
+
+/** Revokes a key; one that was revoked keeps its time. $1 property_id, $2 id, $3 now */
+export const revokeKey = statement<KeyRow>(
+  "identity.keys.revoke",
+  `UPDATE identity.keys SET revoked_at = coalesce(revoked_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
+);
+
+/** Reads a key and holds off other writers until the end of the transaction. $1 property_id, $2 id */
+export const lockKey = statement<KeyRow>(
+  "identity.keys.lock",
+  `SELECT ${shown} FROM identity.keys WHERE property_id = $1 AND id = $2 FOR UPDATE`,
+);
+
+/** Lets a key end, unless it ends before. $1 property_id, $2 id, $3 when */
+export const expireKey = statement<KeyRow>(
+  "identity.keys.expire",
+  `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
 );

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/identity.proto.
  */
 export const file_daybook_identity_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIn0KCFByb3BlcnR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEbW9kZRgDIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCLOAQoDS2V5EgoKAmlkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSFgoOZGlzcGxheV9wcmVmaXgYBCABKAkSDgoGc2NvcGVzGAUgAygJEhAKCHJldmlzaW9uGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi0KFkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QSEwoLc2VjcmV0X2hhc2gYASABKAwicQoXQXV0aGVudGljYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSLwoIcHJvcGVydHkYAiABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5Ik4KFUNyZWF0ZVByb3BlcnR5UmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBG1vZGUYAiABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkidQoQQ3JlYXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnNjb3BlcxgDIAMoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkiXAoVTGlzdFByb3BlcnRpZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEh4KEWFmdGVyX3Byb3BlcnR5X2lkGAIgASgJSACIAQFCFAoSX2FmdGVyX3Byb3BlcnR5X2lkIl0KFkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USMQoKcHJvcGVydGllcxgBIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSEAoIaGFzX21vcmUYAiABKAgqOgoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9MSVZFEAESDQoJTU9ERV9URVNUEAIysQMKD0lkZW50aXR5U2VydmljZRJsCg9BdXRoZW50aWNhdGVLZXkSKy5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlc3BvbnNlEmkKDkNyZWF0ZVByb3BlcnR5EiouZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZVByb3BlcnR5UmVzcG9uc2USaQoOTGlzdFByb3BlcnRpZXMSKi5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RQcm9wZXJ0aWVzUmVxdWVzdBorLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFByb3BlcnRpZXNSZXNwb25zZRJaCglDcmVhdGVLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIn0KCFByb3BlcnR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEbW9kZRgDIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL+AQoDS2V5EgoKAmlkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSFgoOZGlzcGxheV9wcmVmaXgYBCABKAkSDgoGc2NvcGVzGAUgAygJEhAKCHJldmlzaW9uGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi0KFkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QSEwoLc2VjcmV0X2hhc2gYASABKAwicQoXQXV0aGVudGljYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSLwoIcHJvcGVydHkYAiABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5Ik4KFUNyZWF0ZVByb3BlcnR5UmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBG1vZGUYAiABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkirQEKEENyZWF0ZUtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZzY29wZXMYAyADKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoIcmV2aXNpb24YBSABKAlIAIgBARISCgphbGxfc2NvcGVzGAYgASgIQgsKCV9yZXZpc2lvbiJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkiXAoVTGlzdFByb3BlcnRpZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEh4KEWFmdGVyX3Byb3BlcnR5X2lkGAIgASgJSACIAQFCFAoSX2FmdGVyX3Byb3BlcnR5X2lkIl0KFkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USMQoKcHJvcGVydGllcxgBIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSEAoIaGFzX21vcmUYAiABKAgiYQoPTGlzdEtleXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhkKDGFmdGVyX2tleV9pZBgDIAEoCUgAiAEBQg8KDV9hZnRlcl9rZXlfaWQiTAoQTGlzdEtleXNSZXNwb25zZRImCgRrZXlzGAEgAygLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSEAoIaGFzX21vcmUYAiABKAgiNwoQUmV2b2tlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkiOgoRUmV2b2tlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkiUAoQUm90YXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSFwoPb3ZlcmxhcF9zZWNvbmRzGAMgASgFInYKEVJvdGF0ZUtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5Eg4KBnNlY3JldBgCIAEoCRIqCghyZXBsYWNlZBgDIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5KjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACMsIFCg9JZGVudGl0eVNlcnZpY2USbAoPQXV0aGVudGljYXRlS2V5EisuZGF5Ym9vay5pZGVudGl0eS52MS5BdXRoZW50aWNhdGVLZXlSZXF1ZXN0GiwuZGF5Ym9vay5pZGVudGl0eS52MS5BdXRoZW50aWNhdGVLZXlSZXNwb25zZRJpCg5DcmVhdGVQcm9wZXJ0eRIqLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlUHJvcGVydHlSZXF1ZXN0GisuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlc3BvbnNlEmkKDkxpc3RQcm9wZXJ0aWVzEiouZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0UHJvcGVydGllc1JlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USWgoJQ3JlYXRlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVLZXlSZXNwb25zZRJXCghMaXN0S2V5cxIkLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdEtleXNSZXF1ZXN0GiUuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0S2V5c1Jlc3BvbnNlEloKCVJldm9rZUtleRIlLmRheWJvb2suaWRlbnRpdHkudjEuUmV2b2tlS2V5UmVxdWVzdBomLmRheWJvb2suaWRlbnRpdHkudjEuUmV2b2tlS2V5UmVzcG9uc2USWgoJUm90YXRlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5Sb3RhdGVLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5Sb3RhdGVLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Property is one store or site of a customer. Nothing is shared between two of them.
@@ -117,6 +117,13 @@ export type Key = Message<"daybook.identity.v1.Key"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 8;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * When it was revoked, if it was.
+   *
+   * @generated from field: google.protobuf.Timestamp revoked_at = 9;
+   */
+  revokedAt?: Timestamp | undefined;
 };
 
 /**
@@ -245,7 +252,7 @@ export type CreateKeyRequest = Message<"daybook.identity.v1.CreateKeyRequest"> &
   name: string;
 
   /**
-   * At least one, each from the published vocabulary.
+   * At least one, each from the published vocabulary; none when it is to have all of them.
    *
    * @generated from field: repeated string scopes = 3;
    */
@@ -257,6 +264,20 @@ export type CreateKeyRequest = Message<"daybook.identity.v1.CreateKeyRequest"> &
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * The API revision to pin it to; absent means the newest.
+   *
+   * @generated from field: optional string revision = 5;
+   */
+  revision?: string | undefined;
+
+  /**
+   * Give it every scope that there is now.
+   *
+   * @generated from field: bool all_scopes = 6;
+   */
+  allScopes: boolean;
 };
 
 /**
@@ -351,6 +372,188 @@ export const ListPropertiesResponseSchema: GenMessage<ListPropertiesResponse> = 
   messageDesc(file_daybook_identity_v1_identity, 9);
 
 /**
+ * ListKeysRequest asks for one page.
+ *
+ * @generated from message daybook.identity.v1.ListKeysRequest
+ */
+export type ListKeysRequest = Message<"daybook.identity.v1.ListKeysRequest"> & {
+  /**
+   * The property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Only keys after this one: the last id of the page before.
+   *
+   * @generated from field: optional string after_key_id = 3;
+   */
+  afterKeyId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ListKeysRequest.
+ * Use `create(ListKeysRequestSchema)` to create a new message.
+ */
+export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 10);
+
+/**
+ * ListKeysResponse is one page.
+ *
+ * @generated from message daybook.identity.v1.ListKeysResponse
+ */
+export type ListKeysResponse = Message<"daybook.identity.v1.ListKeysResponse"> & {
+  /**
+   * In order of id.
+   *
+   * @generated from field: repeated daybook.identity.v1.Key keys = 1;
+   */
+  keys: Key[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ListKeysResponse.
+ * Use `create(ListKeysResponseSchema)` to create a new message.
+ */
+export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 11);
+
+/**
+ * RevokeKeyRequest names a key.
+ *
+ * @generated from message daybook.identity.v1.RevokeKeyRequest
+ */
+export type RevokeKeyRequest = Message<"daybook.identity.v1.RevokeKeyRequest"> & {
+  /**
+   * Its property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+};
+
+/**
+ * Describes the message daybook.identity.v1.RevokeKeyRequest.
+ * Use `create(RevokeKeyRequestSchema)` to create a new message.
+ */
+export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 12);
+
+/**
+ * RevokeKeyResponse is the key after it.
+ *
+ * @generated from message daybook.identity.v1.RevokeKeyResponse
+ */
+export type RevokeKeyResponse = Message<"daybook.identity.v1.RevokeKeyResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.identity.v1.Key key = 1;
+   */
+  key?: Key | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.RevokeKeyResponse.
+ * Use `create(RevokeKeyResponseSchema)` to create a new message.
+ */
+export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 13);
+
+/**
+ * RotateKeyRequest names a key that is to be replaced.
+ *
+ * @generated from message daybook.identity.v1.RotateKeyRequest
+ */
+export type RotateKeyRequest = Message<"daybook.identity.v1.RotateKeyRequest"> & {
+  /**
+   * Its property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * For how long it goes on beside the new one, in seconds: 0 to 2,592,000 (30 days).
+   *
+   * @generated from field: int32 overlap_seconds = 3;
+   */
+  overlapSeconds: number;
+};
+
+/**
+ * Describes the message daybook.identity.v1.RotateKeyRequest.
+ * Use `create(RotateKeyRequestSchema)` to create a new message.
+ */
+export const RotateKeyRequestSchema: GenMessage<RotateKeyRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 14);
+
+/**
+ * RotateKeyResponse is the only place where the new secret is shown.
+ *
+ * @generated from message daybook.identity.v1.RotateKeyResponse
+ */
+export type RotateKeyResponse = Message<"daybook.identity.v1.RotateKeyResponse"> & {
+  /**
+   * The new key.
+   *
+   * @generated from field: daybook.identity.v1.Key key = 1;
+   */
+  key?: Key | undefined;
+
+  /**
+   * Its secret.
+   *
+   * @generated from field: string secret = 2;
+   */
+  secret: string;
+
+  /**
+   * The one that ends.
+   *
+   * @generated from field: daybook.identity.v1.Key replaced = 3;
+   */
+  replaced?: Key | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.RotateKeyResponse.
+ * Use `create(RotateKeyResponseSchema)` to create a new message.
+ */
+export const RotateKeyResponseSchema: GenMessage<RotateKeyResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 15);
+
+/**
  * Mode tells real data from trial data. It is fixed when a property is made.
  *
  * @generated from enum daybook.identity.v1.Mode
@@ -437,6 +640,37 @@ export const IdentityService: GenService<{
     methodKind: "unary";
     input: typeof CreateKeyRequestSchema;
     output: typeof CreateKeyResponseSchema;
+  },
+  /**
+   * ListKeys reads one page of the keys of a property, oldest first, those that open nothing any more among them.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.ListKeys
+   */
+  listKeys: {
+    methodKind: "unary";
+    input: typeof ListKeysRequestSchema;
+    output: typeof ListKeysResponseSchema;
+  },
+  /**
+   * RevokeKey ends a key for good. Every gateway knows within 5 seconds. A key that was revoked stays as it is.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.RevokeKey
+   */
+  revokeKey: {
+    methodKind: "unary";
+    input: typeof RevokeKeyRequestSchema;
+    output: typeof RevokeKeyResponseSchema;
+  },
+  /**
+   * RotateKey makes a key that may do what another may, and lets the other end when there was time to replace it. Fails with
+   * `invalid_state_transition` when the other has ended.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.RotateKey
+   */
+  rotateKey: {
+    methodKind: "unary";
+    input: typeof RotateKeyRequestSchema;
+    output: typeof RotateKeyResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_identity_v1_identity, 0);

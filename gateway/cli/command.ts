@@ -1,0 +1,66 @@
+/** What a command is. */
+import { callOptions } from "#shared/interceptors.ts";
+import type { Clients } from "../clients.ts";
+
+/** What a command may be told beside its words. */
+export const optionTexts = {
+  property: ["<property id>", "the property that it is about; properties list shows them"],
+  mode: ["live|test", "of a new property: real data or trials, for good"],
+  scopes: ["<scope,…>|all", "what a new key may do"],
+  expires: ["<time>", "when a new key ends, ISO 8601 with an offset or Z; never unless it is said"],
+  revision: ["<date>", "the API revision that a new key is pinned to; the newest unless it is said"],
+  overlap: ["<hours>", "for how long a key goes on beside the one that replaces it; 24 unless it is said"],
+} as const;
+
+/** The name of an option. */
+export type OptionName = keyof typeof optionTexts;
+
+/** What a command is given. */
+export interface Arguments {
+  /** What stands behind its name. */
+  words: string[];
+  options: Partial<Record<OptionName, string>>;
+}
+
+/** What a command says, to people and to programs. */
+export interface Result {
+  text: string;
+  json: unknown;
+}
+
+/** A command. */
+export interface Command {
+  /** Two words. */
+  name: string;
+  /** What stands behind them. */
+  usage: string;
+  summary: string;
+  /** How many words at least and at most. */
+  words: [min: number, max: number];
+  /** Options that it must be given. */
+  options: readonly OptionName[];
+  /** Options that it may be given. */
+  optional?: readonly OptionName[];
+  /** What it does cannot be undone. */
+  isForGood?: true;
+  run(clients: Clients, given: Arguments): Promise<Result>;
+}
+
+// The record of a merge, and the services' logs, name operators so.
+const timeoutMs = 60_000;
+
+/** Options of the calls that commands make. */
+export const operatorOptions = callOptions({ requestId: "", caller: "operator" }, timeoutMs);
+
+/** Reads all pages of a list. */
+export async function readAll<Item>(
+  readPage: (after: Item | undefined) => Promise<{ items: Item[]; hasMore: boolean }>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let hasMore = true; hasMore;) {
+    const page = await readPage(all.at(-1));
+    all.push(...page.items);
+    ({ hasMore } = page);
+  }
+  return all;
+}

@@ -1,0 +1,167 @@
+/** Commands for properties and their keys. */
+import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { calling } from "#shared/interceptors.ts";
+import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/time.ts";
+import { operatorOptions, readAll, type Command, type Result } from "../command.ts";
+import { UsageError } from "../usage.ts";
+
+const pageItems = 500;
+const overlapHoursDefault = 24;
+const overlapHoursMax = 30 * 24;
+
+export const identityCommands: readonly Command[] = [
+  {
+    name: "properties list",
+    usage: "",
+    summary: "the properties with their ids",
+    words: [0, 0],
+    options: [],
+    async run({ identity }) {
+      const properties = await readAll<Property>(async (last) => {
+        const after = last && { afterPropertyId: last.id };
+        const page = await calling(identity.listProperties({ limit: pageItems, ...after }, operatorOptions));
+        return { items: page.properties, hasMore: page.hasMore };
+      });
+      const shown = properties.map(showProperty);
+      return { text: shown.map(({ id, mode, name }) => `${id}  ${mode}  ${name}`).join("\n"), json: shown };
+    },
+  },
+  {
+    name: "properties create",
+    usage: "<name>",
+    summary: "makes a property",
+    words: [1, 1],
+    options: ["mode"],
+    async run({ identity }, { words: [name = ""], options: { mode } }) {
+      if (mode !== "live" && mode !== "test") throw new UsageError("--mode is live or test.");
+      const request = { name, mode: mode === "live" ? Mode.LIVE : Mode.TEST };
+      const { property } = await calling(identity.createProperty(request, operatorOptions));
+      const shown = showProperty(whole(property));
+      return { text: shown.id, json: shown };
+    },
+  },
+  {
+    name: "keys list",
+    usage: "",
+    summary: "the keys of a property; their secrets are kept nowhere",
+    words: [0, 0],
+    options: ["property"],
+    async run({ identity }, { options: { property = "" } }) {
+      const keys = await readAll<Key>(async (last) => {
+        const after = last && { afterKeyId: last.id };
+        const page = await calling(
+          identity.listKeys({ propertyId: property, limit: pageItems, ...after }, operatorOptions),
+        );
+        return { items: page.keys, hasMore: page.hasMore };
+      });
+      const shown = keys.map(showKey);
+      return { text: shown.map(keyLine).join("\n"), json: shown };
+    },
+  },
+  {
+    name: "keys create",
+    usage: "<name>",
+    summary: "makes a key and shows its secret, this once",
+    words: [1, 1],
+    options: ["property", "scopes"],
+    optional: ["expires", "revision"],
+    async run({ identity }, { words: [name = ""], options: { property = "", scopes = "", expires, revision } }) {
+      const { key, secret } = await calling(
+        identity.createKey(
+          {
+            propertyId: property,
+            name,
+            ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
+            ...(expires === undefined ? {} : { expiresAt: readTime(expires) }),
+            ...(revision === undefined ? {} : { revision }),
+          },
+          operatorOptions,
+        ),
+      );
+      return showSecret(whole(key), secret);
+    },
+  },
+  {
+    name: "keys rotate",
+    usage: "<key id>",
+    summary: "makes a key that may do the same, and lets this one end",
+    words: [1, 1],
+    options: ["property"],
+    optional: ["overlap"],
+    async run({ identity }, { words: [keyId = ""], options: { property = "", overlap } }) {
+      const overlapSeconds = Math.round(readHours(overlap) * 3600);
+      const { key, secret, replaced } = await calling(
+        identity.rotateKey({ propertyId: property, keyId, overlapSeconds }, operatorOptions),
+      );
+      const result = showSecret(whole(key), secret);
+      const old = showKey(whole(replaced));
+      return {
+        text: `${result.text}\n${old.id} opens nothing from ${old.expires_at} on.`,
+        json: { ...(result.json as object), replaced: old },
+      };
+    },
+  },
+  {
+    name: "keys revoke",
+    usage: "<key id>",
+    summary: "ends a key; it opens nothing 5 seconds later",
+    words: [1, 1],
+    options: ["property"],
+    isForGood: true,
+    async run({ identity }, { words: [keyId = ""], options: { property = "" } }) {
+      const { key } = await calling(identity.revokeKey({ propertyId: property, keyId }, operatorOptions));
+      const shown = showKey(whole(key));
+      return { text: `${shown.id} is revoked.`, json: shown };
+    },
+  },
+];
+
+function showProperty({ id, name, mode, createdAt }: Property) {
+  return {
+    id,
+    mode: mode === Mode.LIVE ? "live" : "test",
+    name,
+    created_at: createdAt ? formatTimestamp(createdAt) : null,
+  };
+}
+
+function showKey(key: Key) {
+  const time = (value: Key["createdAt"]): string | null => (value ? formatTimestamp(value) : null);
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.displayPrefix,
+    scopes: key.scopes,
+    revision: key.revision,
+    created_at: time(key.createdAt),
+    expires_at: time(key.expiresAt),
+    revoked_at: time(key.revokedAt),
+  };
+}
+
+function keyLine({ id, prefix, name, expires_at: expires, revoked_at: revoked }: ReturnType<typeof showKey>): string {
+  const end = revoked === null ? expires !== null && `  ends ${expires}` : `  revoked ${revoked}`;
+  return `${id}  ${prefix}…  ${name}${end || ""}`;
+}
+
+function showSecret(key: Key, secret: string): Result {
+  return { text: `${secret}\n${key.id}; the secret is shown this once.`, json: { ...showKey(key), secret } };
+}
+
+function readTime(text: string) {
+  const micros = parseDateTime(text);
+  if (micros === undefined) throw new UsageError("--expires is an ISO 8601 date-time with an offset or Z.");
+  return toTimestamp(micros);
+}
+
+function readHours(text: string | undefined): number {
+  if (text === undefined) return overlapHoursDefault;
+  const hours = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (hours >= 0 && hours <= overlapHoursMax) return hours;
+  throw new UsageError(`--overlap is a number of hours, at most ${overlapHoursMax}.`);
+}
+
+function whole<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("the answer is not whole");
+  return value;
+}

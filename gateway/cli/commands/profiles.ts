@@ -1,0 +1,110 @@
+/** Commands for profiles: tags, compact references, redaction. */
+import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { calling } from "#shared/interceptors.ts";
+import type { Clients } from "../../clients.ts";
+import { operatorOptions as options, type Arguments, type Command, type Result } from "../command.ts";
+
+const tagsMax = 250;
+
+export const profileCommands: readonly Command[] = [
+  {
+    name: "tags list",
+    usage: "<profile id>",
+    summary: "the tags of a profile",
+    words: [1, 1],
+    options: ["property"],
+    async run(clients, { words: [profileId = ""], options: { property = "" } }) {
+      const { profiles } = await calling(
+        clients.profiles.getProfiles({ propertyId: property, profileIds: [profileId], resolveMerged: true }, options),
+      );
+      const [profile] = profiles;
+      if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.");
+      return showTags(profile);
+    },
+  },
+  {
+    name: "tags add",
+    usage: "<profile id> <tag>…",
+    summary: "gives tags to a profile",
+    words: [2, tagsMax + 1],
+    options: ["property"],
+    run: (clients, given) => changeTags(clients, given, { add: given.words.slice(1) }),
+  },
+  {
+    name: "tags remove",
+    usage: "<profile id> <tag>…",
+    summary: "takes tags from a profile",
+    words: [2, tagsMax + 1],
+    options: ["property"],
+    run: (clients, given) => changeTags(clients, given, { remove: given.words.slice(1) }),
+  },
+  {
+    name: "tags set",
+    usage: "<profile id> [<tag>…]",
+    summary: "gives a profile these tags and no others",
+    words: [1, tagsMax + 1],
+    options: ["property"],
+    run: (clients, given) => changeTags(clients, given, { add: given.words.slice(1), replace: true }),
+  },
+  {
+    name: "profile-refs enable",
+    usage: "",
+    summary: "gives every profile of a property a compact reference",
+    words: [0, 0],
+    options: ["property"],
+    async run(clients, { options: { property = "" } }) {
+      let assigned = 0;
+      for (let isComplete = false; !isComplete;) {
+        const step = await calling(clients.profiles.setProfileRefs({ propertyId: property, enabled: true }, options));
+        assigned += step.assigned;
+        isComplete = step.complete;
+      }
+      return { text: `Enabled; ${assigned} profiles were given a reference.`, json: { enabled: true, assigned } };
+    },
+  },
+  {
+    name: "profile-refs disable",
+    usage: "",
+    summary: "shows them no more; enabling shows the same ones again",
+    words: [0, 0],
+    options: ["property"],
+    async run(clients, { options: { property = "" } }) {
+      await calling(clients.profiles.setProfileRefs({ propertyId: property, enabled: false }, options));
+      return { text: "Disabled.", json: { enabled: false } };
+    },
+  },
+  {
+    name: "profiles redact",
+    usage: "<profile id>",
+    summary: "empties a profile and its events for good",
+    words: [1, 1],
+    options: ["property"],
+    isForGood: true,
+    async run(clients, { words: [profileId = ""], options: { property = "" } }) {
+      const { profile } = await calling(clients.profiles.redactProfile({ propertyId: property, profileId }, options));
+      const { id } = whole(profile);
+      return { text: `${id} is redacted.`, json: { id, status: "redacted" } };
+    },
+  },
+];
+
+async function changeTags(
+  clients: Clients,
+  { words: [profileId = ""], options: { property = "" } }: Arguments,
+  change: { add?: string[]; remove?: string[]; replace?: boolean },
+): Promise<Result> {
+  const { profile } = await calling(
+    clients.profiles.updateTags({ propertyId: property, profileId, ...change }, options),
+  );
+  return showTags(whole(profile));
+}
+
+function showTags({ id, tags }: Profile): Result {
+  return { text: tags.join("\n") || "(none)", json: { profile_id: id, tags } };
+}
+
+function whole(profile: Profile | undefined): Profile {
+  if (!profile) throw new Error("the profile was not returned");
+  return profile;
+}
