@@ -6,6 +6,7 @@ import { jetstream, jetstreamManager, type ConsumerMessages, type JsMsg } from "
 import { connect, nanos, type NatsConnection } from "@nats-io/transport-node";
 import { createBatcher } from "./batcher.ts";
 import type { Log } from "./log.ts";
+import { repeat } from "./repeat.ts";
 
 /** What goes over the bus. */
 export interface BusMessage {
@@ -32,6 +33,8 @@ export interface Bus {
    * @param consumer names who takes them: processes of the same name share the messages, each other name gets them all.
    */
   subscribe(consumer: string, subject: string, handler: BusHandler): Promise<void>;
+  /** Forgets the messages that every consumer has taken, so that what they say of persons stays with the services. Done by itself every minute. */
+  trim(): Promise<void>;
   /** Ends the deliveries, waiting for the handlers that are at work. */
   close(): Promise<void>;
 }
@@ -62,6 +65,8 @@ export function createLocalBus(log: Log): Bus {
       subscriptions.push({ consumer, subject, handler });
       return Promise.resolve();
     },
+    // Nothing is kept.
+    trim: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
 }
@@ -72,6 +77,7 @@ const duplicateWindowMs = 2 * 60 * 1000;
 const publishTimeoutMs = 5_000;
 const ackWaitMs = 60_000;
 const redeliverDelayMsMax = 30_000;
+const trimIntervalMs = 60_000;
 
 /**
  * A bus on NATS JetStream. The stream is made if it is missing. When the server goes away publishing fails, and goes on by itself
@@ -82,6 +88,7 @@ export async function connectNatsBus(url: string, name: string, log: Log): Promi
   await ensureStream(connection);
   const client = jetstream(connection, { timeout: publishTimeoutMs });
   const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
+  const trimming = repeat(trimIntervalMs, log, "forget messages", () => trimStream(connection));
 
   return {
     async publish(messages) {
@@ -105,7 +112,9 @@ export async function connectNatsBus(url: string, name: string, log: Log): Promi
       void restore(messages, () => ensureConsumer(connection, consumer, subject), consumerLog);
       deliveries.push({ messages, finished: consume(messages, handler, consumerLog) });
     },
+    trim: () => trimStream(connection),
     async close() {
+      await trimming.close();
       for (const { messages, finished } of deliveries) {
         // A server that is away cannot be told; what it delivered and was not acknowledged comes again.
         await messages.close().catch(() => undefined);
@@ -114,6 +123,20 @@ export async function connectNatsBus(url: string, name: string, log: Log): Promi
       await connection.drain().catch(() => connection.close());
     },
   };
+}
+
+async function trimStream(connection: NatsConnection): Promise<void> {
+  const manager = await jetstreamManager(connection);
+  const takenUpTo = new Map<string, number>();
+  for await (const { config, ack_floor: floor } of manager.consumers.list(streamName)) {
+    const { filter_subject: subject = ">" } = config;
+    takenUpTo.set(subject, Math.min(takenUpTo.get(subject) ?? Number.MAX_SAFE_INTEGER, floor.stream_seq));
+  }
+  // Somebody else's consumer, of more than one subject: there is no telling what it has taken of each.
+  if ([...takenUpTo.keys()].some((subject) => /[*>]/.test(subject))) return;
+  for (const [filter, sequence] of takenUpTo) {
+    if (sequence > 0) await manager.streams.purge(streamName, { filter, seq: sequence + 1 });
+  }
 }
 
 async function ensureConsumer(connection: NatsConnection, consumer: string, subject: string): Promise<void> {

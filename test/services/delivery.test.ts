@@ -17,7 +17,7 @@ import { toTimestamp } from "#shared/time.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createDatabase } from "../support/database.ts";
-import { startNats } from "../support/nats.ts";
+import { countKept, startNats } from "../support/nats.ts";
 import { eventually, freePort } from "../support/processes.ts";
 
 const log = createLog("test", "silent");
@@ -108,6 +108,29 @@ test("a NATS that lost its store is given its stream and consumers anew, and del
   await eventually(() => (taken.has(after) ? true : undefined), { timeoutMs: 90_000 });
   expect(taken).toEqual(new Set([before, after]));
 }, 120_000);
+
+test("NATS forgets a message when all of its consumers have taken it, and not before", async () => {
+  const url = inject("natsUrl");
+  const bus = owner.own(await connectNatsBus(url, "delivery test", log));
+  const topic = `daybook.test.${newUuid()}`;
+  const taken: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  await bus.subscribe(`quick-${newUuid()}`, topic, (delivered) => {
+    taken.push(...delivered.map(({ id }) => id));
+    return Promise.resolve();
+  });
+  await bus.subscribe(`slow-${newUuid()}`, topic, () => gate.promise);
+  const messages = Array.from({ length: 3 }, () => ({ ...batch(newId("prop"), ["a.a"]), subject: topic }));
+  await bus.publish(messages);
+  await eventually(() => (taken.length === 3 ? true : undefined));
+  await bus.trim();
+  expect(await countKept(url, topic)).toBe(3);
+  gate.resolve();
+  await eventually(async () => {
+    await bus.trim();
+    return (await countKept(url, topic)) === 0 ? true : undefined;
+  });
+});
 
 describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
   /** A bus whose server forgets now and then, and an outbox of its own. */

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { Closable } from "#shared/lifecycle.ts";
 import { eventually, freePort } from "./processes.ts";
@@ -44,6 +45,18 @@ export async function startNats(folder: string, wantedPort?: number): Promise<Na
       await ended;
     },
   };
+}
+
+/** Counts the messages of a subject that a server keeps. */
+export async function countKept(url: string, subject: string): Promise<number> {
+  const connection = await connect({ servers: url });
+  try {
+    const manager = await jetstreamManager(connection);
+    const { state } = await manager.streams.info("daybook", { subjects_filter: subject });
+    return state.subjects?.[subject] ?? 0;
+  } finally {
+    await connection.close();
+  }
 }
 
 async function findBinary(folder: string): Promise<string> {
