@@ -54,10 +54,21 @@ export interface Statement<Row> {
  * @param name unique in the process.
  */
 export function statement<Row>(name: string, text: string): Statement<Row> {
-  return async (database, values) => {
-    const result = await database.query<Row & pg.QueryResultRow>({ name, text, values: values as unknown[] });
-    return result.rows;
-  };
+  return (database, values) => run({ name, text }, database, values);
+}
+
+/** Declares a statement that is planned anew each time, by the values that it is given: for those whose best plan depends on them. */
+export function plannedStatement<Row>(text: string): Statement<Row> {
+  return (database, values) => run({ text }, database, values);
+}
+
+async function run<Row>(
+  query: { name?: string; text: string },
+  database: Queryable,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const result = await database.query<Row & pg.QueryResultRow>({ ...query, values: values as unknown[] });
+  return result.rows;
 }
 
 /**

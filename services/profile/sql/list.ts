@@ -1,5 +1,5 @@
 /** Lists of profiles, by key and never by offset. */
-import { statement, type Queryable, type Statement } from "#shared/postgres.ts";
+import { plannedStatement, statement, type Queryable, type Statement } from "#shared/postgres.ts";
 import type { Range } from "#shared/time.ts";
 import { profileColumns, type StoredProfileRow } from "./profiles.ts";
 
@@ -51,6 +51,8 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
   const text = `SELECT ${profileColumns} FROM profile.profiles p
     WHERE ${["p.property_id = $1", "p.status = $2", ...conditions].join(" AND ")}
     ORDER BY p.${sort} ${direction}, p.id ${direction} LIMIT ${limit}`;
+  // A tag may be on every profile or on hardly any: the one wants the index of the order, the other that of the tags.
+  if (values.tag !== undefined) return plannedStatement<StoredProfileRow>(text)(database, parameters);
   const list = statements.get(text) ?? statement<StoredProfileRow>(`profile.list.${statements.size}`, text);
   statements.set(text, list);
   return list(database, parameters);
