@@ -46,6 +46,7 @@ const add = operation("identifiers:write", {
   ...common,
   id: "addIdentifier",
   summary: "Add an identifier to a profile",
+  description: "A profile has at most 1,000. The ETag of all answers here is that of the profile.",
   body: [IdentifierInput],
   precondition: true,
   success: { 200: "The profile had it before", 201: "The identifier added" },

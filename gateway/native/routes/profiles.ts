@@ -91,7 +91,7 @@ const upsert = operation("profiles:write", {
   summary: "Create or update the profile that the identifiers belong to",
   description:
     "Identifiers that nobody has make a profile; those that one profile has update it, and it gains the others. " +
-    "Identifiers of several profiles are a conflict that names the holders.",
+    "Identifiers of several profiles are a conflict that names the holders. A write that changes nothing leaves the version as it is.",
   body: [ProfileUpsert, GuideProfileUpsert],
   precondition: true,
   data: Profile,
@@ -104,7 +104,9 @@ const batch = operation("profiles:write", {
   id: "upsertProfiles",
   tag: "Profiles",
   summary: "Upsert 1 to 100 profiles",
-  description: "In order, one after the other. A bad item fails alone; the results say what became of each.",
+  description:
+    "In order, as if one after the other. A bad item fails alone; the results say what became of each: 201 created, 200 updated or done before " +
+    "with the same idempotency_key. If-Match is refused, as it is about one profile.",
   body: [ProfileBatch],
   data: BatchResult,
   success: { 200: "What became of each item" },
@@ -140,7 +142,8 @@ const merge = operation("profiles:merge", {
   summary: "Merge another profile into this one, for good",
   description:
     "The values of the profile in the path win; attributes, tags, location fields and identifiers that it lacks come from the source, " +
-    "whose events read as the survivor's at once.",
+    "whose events read as the survivor's at once. Of two primary identifiers of a type the survivor's stays primary. Refused when the attributes " +
+    "of both take more than 256 KB together.",
   body: [ProfileMerge],
   precondition: true,
   data: Profile,
