@@ -10,23 +10,34 @@ import type {
   UpsertProfilesResult,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createBatcher } from "#shared/batcher.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { callOptions, calling, type Call } from "#shared/interceptors.ts";
 
 /** Reads and writes profiles for the routes of all surfaces. */
 export interface Profiles {
   /** Reads one profile as it is, be it merged; undefined when the property has none of this id. */
   readOne(propertyId: string, profileId: string, call: Call): Promise<Profile | undefined>;
-  /** Upserts one profile; its result holds the whole profile. */
-  upsertOne(propertyId: string, request: UpsertProfileRequest, call: Call): Promise<UpsertProfilesResult>;
+  /**
+   * Upserts one profile.
+   * @throws DaybookError why it was refused.
+   */
+  upsertOne(propertyId: string, request: UpsertProfileRequest, call: Call): Promise<Upserted>;
   /** Waits until everything under way is answered. */
   drain(): Promise<void>;
+}
+
+/** A profile after an upsert. */
+export interface Upserted {
+  profile?: Profile;
+  created: boolean;
 }
 
 const readItemsMax = 200;
 const upsertItemsMax = 100;
 const upsertBytesMax = 2 * 1024 * 1024;
 const flushesMax = 8;
+// They hold a connection while they wait for each other, and others need some too.
+const contendedMax = 4;
 const queueItemsMax = 10_000;
 
 export function createProfiles(client: Client<typeof ProfileService>): Profiles {
@@ -53,12 +64,12 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
       if (!first) return [];
       const requests = items.map(({ request }) => request);
       const response = client.upsertProfiles(
-        { propertyId, items: requests, returnProfiles: true },
+        { propertyId, items: requests, returnProfiles: true, skipContended: true },
         callOptions(first.call),
       );
       return (await calling(response)).results;
     },
-    sizeOf: ({ request }) => request.attributesJson?.length ?? 0,
+    sizeOf: ({ request }) => lengthOf(request),
     flushItemsMax: upsertItemsMax,
     flushSizeMax: upsertBytesMax,
     flushesMax,
@@ -66,13 +77,40 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
     queueFull,
   });
 
+  // What would have had to wait for others that write to the same profile waits by itself.
+  const contended = createBatcher<{ request: UpsertProfileRequest; call: Call }, Upserted>({
+    flush: (_requestId, items) =>
+      Promise.all(items.map(({ request, call }) => calling(client.upsertProfile(request, callOptions(call))))),
+    sizeOf: () => 1,
+    flushItemsMax: 1,
+    flushSizeMax: 1,
+    flushesMax: contendedMax,
+    queueItemsMax,
+    queueFull,
+  });
+
   return {
     readOne: (propertyId, profileId, call) => reads.add(propertyId, { profileId, call }),
-    upsertOne: (propertyId, request, call) => upserts.add(propertyId, { request, call }),
+    async upsertOne(propertyId, request, call) {
+      const { outcome } = await upserts.add(propertyId, { request, call });
+      if (outcome.case === "upserted") return outcome.value;
+      if (outcome.case === "error") throw fromErrorMessage(outcome.value);
+      return contended.add(call.requestId, { request: { ...request, propertyId }, call });
+    },
     async drain() {
       await Promise.all([reads.drain(), upserts.drain()]);
+      await contended.drain();
     },
   };
+}
+
+/** Characters of a request, but for a few. */
+function lengthOf({ attributesJson = "", attributeOperations, identifiers, location }: UpsertProfileRequest): number {
+  let length = attributesJson.length;
+  for (const { path, valueJson = "" } of attributeOperations) length += path.join("").length + valueJson.length;
+  for (const { type, value } of identifiers) length += type.length + value.length;
+  for (const text of Object.values(location?.set ?? {})) if (typeof text === "string") length += text.length;
+  return length;
 }
 
 function queueFull(): DaybookError {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ConfigError, readSettings } from "#shared/config.ts";
 import type { Transports } from "../clients.ts";
+import { internalTokenLengthMin } from "#shared/process.ts";
 import { connectServices, readServiceUrls } from "../config.ts";
 
 /** Written by a Daybook in one process while it runs. */
@@ -17,7 +18,7 @@ interface Connection {
  */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
   const { token, urls, dataDir } = readSettings(env, (reader) => ({
-    token: reader.optional("INTERNAL_TOKEN"),
+    token: env.INTERNAL_TOKEN === undefined ? undefined : reader.secret("INTERNAL_TOKEN", internalTokenLengthMin),
     urls: readServiceUrls(reader),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
   }));
@@ -27,10 +28,16 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
 }
 
 async function readConnection(dataDir: string): Promise<Connection> {
-  try {
-    return JSON.parse(await readFile(join(dataDir, "connection.json"), "utf8")) as Connection;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  const file = join(dataDir, "connection.json");
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
     throw new ConfigError([`no Daybook runs on DATA_DIR ${dataDir}; begin one with npm start, or set INTERNAL_TOKEN`]);
+  });
+  try {
+    const { services_url: url, internal_token: token } = JSON.parse(text) as Partial<Connection>;
+    if (typeof url === "string" && typeof token === "string") return { services_url: url, internal_token: token };
+  } catch {
+    // Said below.
   }
+  throw new ConfigError([`${file} is not what a running Daybook writes; start it anew`]);
 }

@@ -1,5 +1,6 @@
 /** `npm run -s daybook -- <command>`: the operator's terminal, over the same RPC clients as the gateway. */
 import { parseArgs } from "node:util";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { ConfigError } from "#shared/config.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { createClients } from "../clients.ts";
@@ -61,17 +62,24 @@ function checkUsage(command: Command, { words, options }: Arguments, isSure: boo
   if (command.isForGood && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
 }
 
+/** What went wrong, in a line; what nobody foresaw, in full. */
+function describe(error: unknown): string {
+  if (error instanceof ConfigError) return error.message;
+  if (!(error instanceof DaybookError)) return error instanceof Error ? String(error.stack) : String(error);
+  const isStranger = error.cause instanceof ConnectError && error.cause.code === Code.Unauthenticated;
+  return isStranger ? "INTERNAL_TOKEN is not that of these services." : `${error.message} (${error.code})`;
+}
+
 try {
   await main(process.argv.slice(2));
 } catch (error) {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.message}\nnpm run -s daybook -- help tells more.\n`);
     process.exitCode = 2;
-  } else if (error instanceof DaybookError || error instanceof ConfigError) {
-    const code = error instanceof DaybookError ? ` (${error.code})` : "";
-    process.stderr.write(`${error.message}${code}\n`);
+  } else {
+    process.stderr.write(`${describe(error)}\n`);
     process.exitCode = 1;
-  } else throw error;
+  }
 } finally {
   // Connections to the services are kept open for a next call, and there is none.
   process.exit();

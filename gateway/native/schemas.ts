@@ -24,7 +24,7 @@ const eventFields = {
   dedupe_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
 };
 
-const idempotencyKey = Type.String({ pattern: "^[\\x21-\\x7e]{1,255}$" });
+const idempotencyKey = Type.String({ [documented]: { pattern: "^[\\x21-\\x7e]{1,255}$" } });
 
 export const EventCreate = Type.Object(eventFields, closed);
 

@@ -66,6 +66,7 @@ interface ValidationError {
 function toFieldErrors(value: unknown, errors: readonly ValidationError[]): FieldError[] {
   // By param: the first that is said of a field is enough.
   const byParam = new Map<string, FieldError>();
+  const choices = new Map<string, string[]>();
   const note = (code: FieldError["code"], message: string, param: string): void => {
     // The root has no path.
     if (!byParam.has(param)) byParam.set(param, { code, message, param: param === "" ? null : param });
@@ -82,6 +83,16 @@ function toFieldErrors(value: unknown, errors: readonly ValidationError[]): Fiel
     } else if (keyword === "boolean") {
       // The schema of an unknown field is `false`.
       note("parameter_unknown", "There is no such field here.", path.join("."));
+    } else if (keyword === "const") {
+      // One of these for each value that there could be.
+      const param = path.join(".");
+      const choice = [
+        ...(choices.get(param) ?? []),
+        JSON.stringify((params as { allowedValue: unknown }).allowedValue),
+      ];
+      choices.set(param, choice);
+      byParam.delete(param);
+      note("parameter_invalid", `This must be ${choice.join(" or ")}.`, param);
     } else if (keyword === "minItems" || keyword === "minProperties") {
       // Of an empty body it is the body itself that has nothing in it.
       const where = path.at(-1) ?? "the body";

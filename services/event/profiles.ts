@@ -122,7 +122,7 @@ async function empty({ database }: EventContext, property: string, profileIds: r
   const theirs = new Set(profileIds);
   const isTheirs = ({ profileId }: Event): boolean => profileId !== undefined && theirs.has(profileId);
   await withTransaction(database, (tx) =>
-    rewriteMessages(tx, { schema: "event", property, subject: recordedSubject, published: "skip" }, (payload) => {
+    rewriteMessages(tx, { schema: "event", property, subject: recordedSubject }, (payload) => {
       const message = fromBinary(EventsRecordedSchema, payload);
       if (!message.events.some(isTheirs)) return undefined;
       for (const event of message.events) if (isTheirs(event)) event.propertiesJson = "{}";

@@ -1,10 +1,6 @@
 /** What the profile service tells over the bus, as rows of its outbox. */
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import {
-  ProfilesChangedSchema,
-  type ProfileChange,
-  type ProfileChangeSchema,
-} from "#proto/daybook/profile/v1/profile_pb.ts";
+import { ProfilesChangedSchema, type ProfileChangeSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { encodeId, newUuid } from "#shared/ids.ts";
 import { rewriteMessages } from "#shared/outbox.ts";
@@ -107,15 +103,26 @@ export async function tell(tx: Transaction, turn: Turn, messages: readonly Messa
   turn.hasNews = true;
 }
 
-/** Takes out of messages that are not published yet what profiles were known by. */
-export async function forgetIdentifiers(tx: Transaction, property: string, profiles: readonly string[]): Promise<void> {
+/**
+ * Takes out of messages that are not published yet what profiles were known by. A message that is on its way at this moment arrives as it is.
+ * @returns what was taken out.
+ */
+export async function forgetIdentifiers(
+  tx: Transaction,
+  property: string,
+  profiles: readonly string[],
+): Promise<NormalIdentifier[]> {
   const forgotten = new Set(profiles.map((id) => encodeId("prof", id)));
-  const says = ({ profileId, change }: ProfileChange): boolean =>
-    change.case === "identified" && forgotten.has(profileId);
-  await rewriteMessages(tx, { schema: "profile", property, subject, published: "wait" }, (payload) => {
+  const taken: NormalIdentifier[] = [];
+  await rewriteMessages(tx, { schema: "profile", property, subject }, (payload) => {
     const message = fromBinary(ProfilesChangedSchema, payload);
-    if (!message.changes.some(says)) return undefined;
-    const changes = message.changes.filter((change) => !says(change));
-    return toBinary(ProfilesChangedSchema, { ...message, changes });
+    const kept = message.changes.filter(({ profileId, change }) => {
+      const isTaken = change.case === "identified" && forgotten.has(profileId);
+      if (isTaken) taken.push(...change.value.identifiers);
+      return !isTaken;
+    });
+    if (kept.length === message.changes.length) return undefined;
+    return toBinary(ProfilesChangedSchema, { ...message, changes: kept });
   });
+  return taken;
 }

@@ -133,22 +133,30 @@ function decide(
   return { row, edit: { attributes, location, added, source, promoted } };
 }
 
+/** What became of an upsert among others; one that is contended would have had to wait, and nothing was done of it. */
+export type UpsertOutcome = Upserted | DaybookError | "contended";
+
 /** An upsert among others. */
 interface Item {
   request: UpsertProfileRequest;
   identifiers: readonly WantedIdentifier[];
-  outcome?: Upserted | DaybookError;
+  outcome?: UpsertOutcome;
 }
+
+// Each takes the first of those that want the same profile.
+const roundsMax = 8;
 
 /**
  * Upserts many, with the outcome of one after the other. Those that have nothing to do with each other go together, in two statements.
+ * @param skipContended leaves those that would have to wait to the caller, so that the others need not wait with them.
  * @returns what became of each, in order.
  */
 export async function upsertMany(
   context: ProfileContext,
   property: string,
   requests: readonly UpsertProfileRequest[],
-): Promise<(Upserted | DaybookError)[]> {
+  skipContended: boolean,
+): Promise<UpsertOutcome[]> {
   const items: Item[] = [];
   let together: Item[] = [];
   for (const request of requests) {
@@ -163,20 +171,30 @@ export async function upsertMany(
       continue;
     }
     // One with a key is done with it or not at all, in a transaction of its own, when those before it are done.
-    await upsertTogether(context, property, together);
+    await upsertTogether(context, property, together, skipContended);
     together = [];
     await upsertAlone(context, property, item);
   }
-  await upsertTogether(context, property, together);
+  await upsertTogether(context, property, together, skipContended);
   return items.map(({ outcome }) => {
     if (!outcome) throw new Error("an item was not settled");
     return outcome;
   });
 }
 
-async function upsertTogether(context: ProfileContext, property: string, items: readonly Item[]): Promise<void> {
+async function upsertTogether(
+  context: ProfileContext,
+  property: string,
+  items: readonly Item[],
+  skipContended: boolean,
+): Promise<void> {
   const { database, clock, relay } = context;
-  for (let open = items; open.length > 0;) {
+  let open = items;
+  for (let round = 1; open.length > 0; round++) {
+    if (skipContended && round > roundsMax) {
+      for (const item of open) item.outcome = "contended";
+      return;
+    }
     const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false };
     const { ready, later } = await separate(turn, open);
     const plans: { item: Item; plan: Plan; created: boolean }[] = [];
@@ -201,7 +219,10 @@ async function upsertTogether(context: ProfileContext, property: string, items: 
       else alone.push(item);
     }
     if (turn.hasNews) relay.wake();
-    for (const item of alone) await upsertAlone(context, property, item);
+    for (const item of alone) {
+      if (skipContended) item.outcome = "contended";
+      else await upsertAlone(context, property, item);
+    }
     open = later;
   }
 }

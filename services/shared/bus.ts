@@ -2,6 +2,7 @@
  * The bus: one interface, two homes. NATS JetStream when there is an address, else in this process. Delivery is at least once and in
  * any order; consumers know a message by its id. This is the only file that knows NATS.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream, jetstreamManager, type ConsumerMessages, type JsMsg } from "@nats-io/jetstream";
 import { connect, nanos, type NatsConnection } from "@nats-io/transport-node";
 import { createBatcher } from "./batcher.ts";
@@ -84,8 +85,7 @@ const trimIntervalMs = 60_000;
  * when it is back.
  */
 export async function connectNatsBus(url: string, name: string, log: Log): Promise<Bus> {
-  const connection = await connect({ servers: url, name, maxReconnectAttempts: -1, reconnectTimeWait: 500 });
-  await ensureStream(connection);
+  const connection = await connectPatiently(url, name);
   const client = jetstream(connection, { timeout: publishTimeoutMs });
   const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
   const trimming = repeat(trimIntervalMs, log, "forget messages", () => trimStream(connection));
@@ -123,6 +123,26 @@ export async function connectNatsBus(url: string, name: string, log: Log): Promi
       await connection.drain().catch(() => connection.close());
     },
   };
+}
+
+const startWaitMs = 60_000;
+const startRetryMs = 250;
+
+/** Waits up to a minute for a server that may start at the same time. */
+async function connectPatiently(url: string, name: string): Promise<NatsConnection> {
+  const deadline = Date.now() + startWaitMs;
+  for (;;) {
+    let connection: NatsConnection | undefined;
+    try {
+      connection = await connect({ servers: url, name, maxReconnectAttempts: -1, reconnectTimeWait: 500 });
+      await ensureStream(connection);
+      return connection;
+    } catch (error) {
+      await connection?.close();
+      if (Date.now() > deadline) throw error;
+      await sleep(startRetryMs);
+    }
+  }
 }
 
 async function trimStream(connection: NatsConnection): Promise<void> {

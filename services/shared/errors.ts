@@ -184,7 +184,9 @@ export function fromConnectError(error: unknown): DaybookError {
   return connect.code === Code.Unavailable ||
     connect.code === Code.DeadlineExceeded ||
     connect.code === Code.Canceled ||
-    connect.code === Code.Aborted
+    connect.code === Code.Aborted ||
+    // Without a detail it is not a caller's key that is wrong but our own credential, which can be set right.
+    connect.code === Code.Unauthenticated
     ? serviceUnavailable(error)
     : internalError(error);
 }

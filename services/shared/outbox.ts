@@ -130,20 +130,20 @@ export function createOutboxRelay({ database, schema, bus, log, registry }: Outb
 const rewriteRowsMax = 500;
 
 /**
- * Rewrites messages that are not published yet. Those that are being published at this moment are waited for or left alone: a consumer must not
- * wait for them, as a relay within its process waits for the consumer.
+ * Rewrites messages that are not published yet. Those that are on their way at this moment are left alone: a bus that is away can keep them there
+ * for long, and a consumer within the process would wait for the relay that waits for it.
  * @param rewrite gives a message as it is to be, or undefined for one that stays.
  */
 export async function rewriteMessages(
   tx: Transaction,
-  of: { schema: string; property: string; subject: string; published: "wait" | "skip" },
+  of: { schema: string; property: string; subject: string },
   rewrite: (payload: Buffer) => Uint8Array | undefined,
 ): Promise<void> {
-  const { schema, property, subject, published } = of;
+  const { schema, property, subject } = of;
   const lockRows = statement<{ id: string; payload: Buffer }>(
-    `${schema}.outbox.lock_${published}`,
+    `${schema}.outbox.lock`,
     `SELECT id, payload FROM ${schema}.outbox WHERE property_id = $1 AND subject = $2 AND id > $3
-     ORDER BY id LIMIT ${rewriteRowsMax} FOR UPDATE ${published === "skip" ? "SKIP LOCKED" : ""}`,
+     ORDER BY id LIMIT ${rewriteRowsMax} FOR UPDATE SKIP LOCKED`,
   );
   const rewriteRow = statement(
     `${schema}.outbox.rewrite`,

@@ -29,10 +29,13 @@ export interface ServiceDefinition<Settings> {
   create(context: ServiceContext, process: ServiceProcess<Settings>): Service;
 }
 
+/** Characters of the credential within a mesh. */
+export const internalTokenLengthMin = 32;
+
 /** The settings of every process that talks to others. */
 export function readMeshSettings(reader: SettingsReader) {
   return {
-    internalToken: reader.secret("INTERNAL_TOKEN", 32),
+    internalToken: reader.secret("INTERNAL_TOKEN", internalTokenLengthMin),
     host: reader.text("HOST", "0.0.0.0"),
     logLevel: reader.text("LOG_LEVEL", "info"),
   };

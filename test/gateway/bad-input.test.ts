@@ -187,6 +187,13 @@ describeEverywhere("bad input", (daybook) => {
       await expectNothingBehind();
     });
 
+    test("a value that is none of those there are", async () => {
+      const message = async (body: object) => (await api.patch(`/v1/profiles/${profileId}`, body)).body.error.message;
+      expect(await message({ attribute_operations: [{ op: "add", path: "a", value: 1 }] })).toBe(
+        'This must be "set" or "delete" or "append_unique" or "remove".',
+      );
+    });
+
     test("items that are refused one by one", async () => {
       const profiles = [
         { ...item, idempotency_key: "two words" },

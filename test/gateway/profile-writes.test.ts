@@ -193,6 +193,43 @@ describeEverywhere("writes of profiles", (daybook) => {
     expect((await api.get(path)).headers.get("etag")).toBe('"v2"');
   });
 
+  test("upserts of any size come together, and none fails for another", async () => {
+    const api = await daybook().newProperty();
+    const large = { attribute_operations: [{ op: "set", path: "a", value: "x".repeat(250_000) }] };
+    const answers = await Promise.all(
+      Array.from({ length: 90 }, (_, index) =>
+        api.post("/v1/profiles/upsert", {
+          identifiers: [newEmail()],
+          ...(index % 3 === 0 ? { attributes: { b: index } } : large),
+        }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+    const small = answers.flatMap(({ body }, index) => (index % 3 === 0 ? [[body.data.attributes.b, index]] : []));
+    for (const [written, sent] of small) expect(written).toBe(sent);
+  });
+
+  test("a hundred upserts of one profile, and of others beside it, each get the answer to their own", async () => {
+    const api = await daybook().newProperty();
+    const emails = [newEmail(), newEmail(), newEmail()];
+    const { id } = await newProfile(api, { identifiers: emails });
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        index % 4 === 0
+          ? api.post("/v1/profiles/upsert", { identifiers: [newEmail()], attributes: { mine: index } })
+          : api.post("/v1/profiles/upsert", {
+              identifiers: [{ ...emails[index % 3], is_primary: true }],
+              attributes: { [`k${index}`]: index },
+            }),
+      ),
+    );
+    for (const [index, { status, body }] of answers.entries()) {
+      if (index % 4 === 0) expect([status, body.data.attributes]).toEqual([201, { mine: index }]);
+      else expect([status, body.data.id, body.data.attributes[`k${index}`]]).toEqual([200, id, index]);
+    }
+    expect(Object.keys((await api.get(`/v1/profiles/${id}`)).body.data.attributes)).toHaveLength(75);
+  });
+
   test("a batch upserts each item by itself, in order, and says what became of it", async () => {
     const api = await daybook().newProperty();
     const [email, other] = [newEmail(), newEmail()];

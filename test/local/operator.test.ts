@@ -1,6 +1,6 @@
 /** The operator's commands, as an operator runs them: against npm start, and against the mesh. */
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
@@ -243,6 +243,23 @@ test("help lists every command, and without a Daybook the others say so", async 
   ]) {
     expect(out).toContain(name);
   }
+  const broken = await mkdtemp(join(tmpdir(), "daybook-broken-"));
+  try {
+    await writeFile(join(broken, "connection.json"), "{bad");
+    const ended = await daybook({ DATA_DIR: broken }, "properties", "list");
+    expect([ended.code, ended.err]).toEqual([
+      1,
+      expect.stringContaining("connection.json is not what a running Daybook writes"),
+    ]);
+  } finally {
+    await rm(broken, { recursive: true });
+  }
+  const { identityUrl } = inject("mesh");
+  const stranger = { IDENTITY_URL: identityUrl, INTERNAL_TOKEN: "a token of some other mesh of services" };
+  const refused = await daybook(stranger, "properties", "list");
+  expect([refused.code, refused.err]).toEqual([1, "INTERNAL_TOKEN is not that of these services.\n"]);
+  const short = await daybook({ ...stranger, INTERNAL_TOKEN: "short" }, "properties", "list");
+  expect([short.code, short.err]).toEqual([1, expect.stringContaining("at least 32 characters")]);
   const alone = await daybook({ DATA_DIR: join(tmpdir(), "there-is-none") }, "properties", "list");
   expect([alone.code, alone.err]).toEqual([1, expect.stringContaining("npm start")]);
 });

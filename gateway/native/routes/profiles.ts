@@ -214,13 +214,12 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
       ? fromGuideUpsert(propertyId, guideUpsertBody.read(request.body))
       : toUpsertRequest(propertyId, upsertBody.read(request.body));
     const types = body.identifiers.map(({ type }) => type);
-    const { outcome } = await profiles.upsertOne(propertyId, { ...body, precondition }, callOf(request));
-    if (outcome.case === "error") {
-      const error = fromErrorMessage(outcome.value);
-      throw isGuide ? error.withParams((param) => toGuideParam(param, types)) : error;
-    }
-    if (outcome.case !== "upserted") throw new Error("the upsert has no outcome");
-    return sendWritten(request, reply, outcome.value.profile, { created: outcome.value.created });
+    const { profile, created } = await profiles
+      .upsertOne(propertyId, { ...body, precondition }, callOf(request))
+      .catch((error: DaybookError) => {
+        throw isGuide ? error.withParams((param) => toGuideParam(param, types)) : error;
+      });
+    return sendWritten(request, reply, profile, { created });
   });
 
   app.post("/profiles/batch", batch, async (request, reply) => {

@@ -47,8 +47,9 @@ async function empty(tx: Transaction, turn: Turn, row: ProfileRow): Promise<Prof
   const [written] = await redact(tx, [property, row.id, row.version, formatMicros(updatedAt)]);
   if (!written) throw new LostRace([row.id]);
   await redactMerges(tx, [property, [row.id, ...sources]]);
-  await forgetIdentifiers(tx, property, [row.id, ...sources]);
-  await tell(tx, turn, redactedMessages(property, row.id, now, sources, row.identifiers));
+  // What it has lost since it gained it is its own too, where anonymous events are concerned.
+  const known = [...row.identifiers, ...(await forgetIdentifiers(tx, property, [row.id, ...sources]))];
+  await tell(tx, turn, redactedMessages(property, row.id, now, sources, known));
   await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), secondSweepSeconds);
   return {
     ...row,

@@ -11,22 +11,25 @@ import { decodeId, encodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { ProfileContext } from "../context.ts";
 import { toProfile } from "../mapping.ts";
-import { upsertMany, type Upserted } from "../upsert.ts";
+import { upsertMany, type UpsertOutcome } from "../upsert.ts";
 
 const itemsMax = 100;
 
 export function upsertProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["upsertProfiles"] {
-  return async ({ propertyId, items, returnProfiles }) => {
+  return async ({ propertyId, items, returnProfiles, skipContended }) => {
     checkItemCount(items.length, itemsMax, "items");
     const property = decodeId("prop", propertyId, "property_id");
-    const outcomes = await upsertMany(context, property, items);
+    const outcomes = await upsertMany(context, property, items, skipContended);
     return create(UpsertProfilesResponseSchema, {
       results: outcomes.map((outcome) => toResult(outcome, returnProfiles)),
     });
   };
 }
 
-function toResult(outcome: Upserted | DaybookError, returnProfiles: boolean): UpsertProfilesResult {
+function toResult(outcome: UpsertOutcome, returnProfiles: boolean): UpsertProfilesResult {
+  if (outcome === "contended") {
+    return create(UpsertProfilesResultSchema, { outcome: { case: "contended", value: {} } });
+  }
   if (outcome instanceof DaybookError) {
     return create(UpsertProfilesResultSchema, { outcome: { case: "error", value: toErrorMessage(outcome) } });
   }
