@@ -170,5 +170,14 @@ describeEverywhere("redaction", (daybook) => {
       const { data } = (await api.get(person.path)).body;
       expect(data).toMatchObject({ status: "redacted", attributes: {}, identifier_ids: [] });
     }
+    await eventually(
+      async () => {
+        const { data } = (await api.get("/v1/events?filter[type]=a.b&page[limit]=500")).body;
+        return data.every(({ properties }: { properties: object }) => Object.keys(properties).length === 0)
+          ? true
+          : undefined;
+      },
+      { explain: () => "an event of a redacted person says something" },
+    );
   });
 });

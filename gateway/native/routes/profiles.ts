@@ -216,8 +216,10 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
     const types = body.identifiers.map(({ type }) => type);
     const { profile, created } = await profiles
       .upsertOne(propertyId, { ...body, precondition }, callOf(request))
-      .catch((error: DaybookError) => {
-        throw isGuide ? error.withParams((param) => toGuideParam(param, types)) : error;
+      .catch((error: unknown) => {
+        throw isGuide && error instanceof DaybookError
+          ? error.withParams((param) => toGuideParam(param, types))
+          : error;
       });
     return sendWritten(request, reply, profile, { created });
   });

@@ -13,8 +13,9 @@ import { findSources, redactMerges } from "../sql/merges.ts";
 import { readProfiles, readRow, redactProfile as redact, type ProfileRow } from "../sql/profiles.ts";
 import { inTurns, LostRace, type Turn } from "../turns.ts";
 
-// Longer than an event can be on its way that was given this profile before: a call lasts 10 s, a statement 30 s.
-const secondSweepSeconds = 120;
+// It is told again for events that were on their way, having been given this profile before: soon, for nearly all of them, and once more after
+// longer than any can take, as a call lasts 10 s and a statement 30 s.
+const sweepDelaysSeconds = [5, 120];
 
 export function redactProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["redactProfile"] {
   return async (request) => {
@@ -50,7 +51,9 @@ async function empty(tx: Transaction, turn: Turn, row: ProfileRow): Promise<Prof
   // What it has lost since it gained it is its own too, where anonymous events are concerned.
   const known = [...row.identifiers, ...(await forgetIdentifiers(tx, property, [row.id, ...sources]))];
   await tell(tx, turn, redactedMessages(property, row.id, now, sources, known));
-  await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), secondSweepSeconds);
+  for (const delaySeconds of sweepDelaysSeconds) {
+    await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), delaySeconds);
+  }
   return {
     ...row,
     status: "redacted",
