@@ -42,6 +42,8 @@ export function listEvents(database: Queryable, shape: ListShape, values: ListVa
     ...(values.profiles === undefined ? [`e.${sort} > '-infinity'`] : []),
     ...(values.type === undefined ? [] : [`e.type = ${add(values.type)}`]),
     ...(values.source === undefined ? [] : [`e.source = ${add(values.source)}`]),
+    // Lets the index of the rarer sources be used.
+    ...(values.source === undefined || values.source === "api" ? [] : ["e.source <> 'api'"]),
     ...within("occurred_at", values.occurredAt),
     ...within("received_at", values.receivedAt),
     ...(values.after === undefined

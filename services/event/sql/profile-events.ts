@@ -1,11 +1,15 @@
 /** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
 import { statement } from "#shared/postgres.ts";
 
-/** Anonymous events among some. $1 property_id, $2 ids */
+/** What anonymous events among some know of their persons. $1 property_id, $2 ids. One look-up for each, as in events.ts. */
 export const findAnonymous = statement<{ type: string; value: string }>(
   "event.profile_events.find_anonymous",
-  `SELECT DISTINCT identifier_type AS type, identifier_value AS value
-   FROM event.events WHERE property_id = $1 AND id = ANY($2::uuid[]) AND identifier_type IS NOT NULL`,
+  `SELECT DISTINCT e.identifier_type AS type, e.identifier_value AS value
+   FROM unnest($2::uuid[]) AS wanted (event_id)
+   CROSS JOIN LATERAL (
+     SELECT identifier_type, identifier_value FROM event.events WHERE property_id = $1 AND id = wanted.event_id LIMIT 1
+   ) e
+   WHERE e.identifier_type IS NOT NULL`,
 );
 
 /** Identifiers under which there are anonymous events. $1 property_id, $2 types, $3 values */
