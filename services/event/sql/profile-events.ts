@@ -28,7 +28,7 @@ export const linkEvents = statement<{ linked: boolean }>(
   `UPDATE event.events SET profile_id = $2, identifier_type = NULL, identifier_value = NULL
    WHERE property_id = $1 AND id = ANY(ARRAY(
      SELECT id FROM event.events WHERE property_id = $1 AND identifier_type = $3 AND identifier_value = $4
-     ORDER BY id LIMIT $5
+     LIMIT $5
    ))
    RETURNING true AS linked`,
 );

@@ -1,0 +1,167 @@
+/** Plans of statements on tables that have no statistics yet, which PostgreSQL keeps for a while: each takes the index that stays right. */
+import pg from "pg";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createLocalBus } from "#shared/bus.ts";
+import { systemClock } from "#shared/clock.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createLog } from "#shared/log.ts";
+import { migrate } from "#shared/migrate.ts";
+import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createRegistry } from "#shared/server.ts";
+import { createPartitions } from "../../services/event/maintenance.ts";
+import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
+import { readEvents } from "../../services/event/sql/events.ts";
+import { listEvents } from "../../services/event/sql/list.ts";
+import { emptyEvents, findAnonymous, findAnonymousUnder, linkEvents } from "../../services/event/sql/profile-events.ts";
+import { findOwners } from "../../services/profile/sql/identifiers.ts";
+import { listProfiles } from "../../services/profile/sql/list.ts";
+import { findSources, findSurvivors, mergeAway, pointToSurvivor } from "../../services/profile/sql/merges.ts";
+import {
+  findTargets,
+  lockProfile,
+  readProfiles,
+  readProfilesByIdentifiers,
+  redactProfile,
+} from "../../services/profile/sql/profiles.ts";
+import { createDatabase } from "../support/database.ts";
+
+const owner = new Owner();
+let client: pg.Client;
+
+beforeAll(async () => {
+  const { url } = owner.own(await createDatabase(inject("databaseUrl")));
+  const log = createLog("test", "silent");
+  const database = openDatabase({ url, applicationName: "test", connectionsMax: 2, log });
+  owner.defer(() => database.end());
+  await migrate(database, "profile", "services/profile/migrations");
+  await migrate(database, "event", "services/event/migrations");
+  const bus = createLocalBus(log);
+  await createPartitions({ database, bus, clock: systemClock, log, registry: createRegistry() });
+  client = new pg.Client({ connectionString: url });
+  await client.connect();
+  owner.defer(() => client.end());
+  await client.query("SET plan_cache_mode = force_generic_plan");
+});
+afterAll(() => owner.close());
+
+interface PlanNode {
+  "Index Name"?: string;
+  "Node Type": string;
+  Alias?: string;
+  Plans?: PlanNode[];
+}
+
+/** The indexes that a statement reads the big tables by; a table that is read from end to end is named instead. */
+async function indexesOf(run: (database: Database) => Promise<unknown>): Promise<string[]> {
+  const found = new Set<string>();
+  const visit = (node: PlanNode): void => {
+    const name = node["Index Name"] ?? (node["Node Type"] === "Seq Scan" ? `all of ${node.Alias}` : undefined);
+    // Partitions have the index of their table under a name of their own; which properties have references is in a small table.
+    if (name !== undefined && !/ref_properties|all of r$/.test(name))
+      found.add(name.replace(/^events_\d{4}_\d\d_/, "events_"));
+    for (const child of node.Plans ?? []) visit(child);
+  };
+  const explain = {
+    async query({ text, values }: { text: string; values: unknown[] }) {
+      await client.query(`PREPARE looked_at AS ${text}`);
+      const literals = values.map((value) => literalOf(value)).join(", ");
+      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE looked_at (${literals})`);
+      await client.query("DEALLOCATE looked_at");
+      visit(rows[0]["QUERY PLAN"][0].Plan);
+      return { rows: [] };
+    },
+  };
+  await run(explain as unknown as Database);
+  return [...found].toSorted();
+}
+
+function literalOf(value: unknown): string {
+  if (value === null) return "NULL";
+  return Array.isArray(value) ? `'{${value.join(",")}}'` : `'${value as string | number}'`;
+}
+
+const id = "01980000-0000-7000-8000-000000000001";
+const now = "2026-11-20T00:00:00Z";
+const any = { from: undefined, before: undefined };
+const profiles = { property: id, status: "active", createdAt: any, updatedAt: any, limit: 51 };
+const events = { property: id, occurredAt: any, receivedAt: any, limit: 51 };
+const byProfile = "identifiers_property_id_profile_id_id_key";
+
+const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
+  ["profiles by id", (db) => readProfiles(db, [id, [id]]), [byProfile, "profiles_pkey"]],
+  [
+    "profiles by identifiers",
+    (db) => readProfilesByIdentifiers(db, [id, ["email"], ["a"]]),
+    ["identifiers_pkey", byProfile, "profiles_pkey"],
+  ],
+  ["what is known of profiles", (db) => findTargets(db, [id, [id]]), ["profiles_pkey"]],
+  ["a lock", (db) => lockProfile(db, [id, id]), ["profiles_pkey"]],
+  ["a redaction", (db) => redactProfile(db, [id, id, 1, now]), ["profiles_pkey"]],
+  ["owners", (db) => findOwners(db, [id, ["email"], ["a"]]), ["identifiers_pkey"]],
+  ["survivors", (db) => findSurvivors(db, [id, [id]]), ["profiles_pkey"]],
+  ["sources", (db) => findSources(db, [id, [id]]), ["profiles_merged", "profiles_pkey"]],
+  ["a merge", (db) => mergeAway(db, [id, id, id, now]), ["profiles_pkey"]],
+  ["what was merged before", (db) => pointToSurvivor(db, [id, id, id, now]), ["profiles_merged"]],
+  [
+    "a list by creation",
+    (db) => listProfiles(db, { sort: "created_at", ascending: false }, profiles),
+    [byProfile, "profiles_created"],
+  ],
+  [
+    "a page of a list by change",
+    (db) => listProfiles(db, { sort: "updated_at", ascending: true }, { ...profiles, after: { time: now, id } }),
+    [byProfile, "profiles_updated"],
+  ],
+  [
+    "a list of one profile",
+    (db) => listProfiles(db, { sort: "created_at", ascending: false }, { ...profiles, id }),
+    [byProfile, "profiles_pkey"],
+  ],
+  ["events by id", (db) => readEvents(db, [id, [id]]), ["events_pkey"]],
+  ["anonymous events by id", (db) => findAnonymous(db, [id, [id]]), ["events_pkey"]],
+  [
+    "anonymous events by identifier",
+    (db) => findAnonymousUnder(db, [id, ["card"], ["1"]]),
+    ["events_property_id_identifier_type_identifier_value_idx"],
+  ],
+  [
+    "events to link",
+    (db) => linkEvents(db, [id, id, "card", "1", 10]),
+    ["events_pkey", "events_property_id_identifier_type_identifier_value_idx"],
+  ],
+  [
+    "events to empty",
+    (db) => emptyEvents(db, [id, [id], 10]),
+    ["events_pkey", "events_property_id_profile_id_occurred_at_id_idx"],
+  ],
+  [
+    "events as they happened",
+    (db) => listEvents(db, { sort: "occurred_at", ascending: false }, events),
+    ["events_property_id_occurred_at_id_idx"],
+  ],
+  [
+    "a page of events as they were received",
+    (db) => listEvents(db, { sort: "received_at", ascending: true }, { ...events, after: { time: now, id } }),
+    ["events_property_id_received_at_id_idx"],
+  ],
+  [
+    "events of profiles",
+    (db) => listEvents(db, { sort: "occurred_at", ascending: false }, { ...events, profiles: [id] }),
+    ["events_property_id_profile_id_occurred_at_id_idx"],
+  ],
+  [
+    "events of a type",
+    (db) => listEvents(db, { sort: "occurred_at", ascending: false }, { ...events, type: "a.b" }),
+    ["events_property_id_type_occurred_at_id_idx"],
+  ],
+  [
+    "events of the platform's own",
+    (db) => listEvents(db, { sort: "occurred_at", ascending: false }, { ...events, source: "system" }),
+    ["events_property_id_source_occurred_at_id_idx"],
+  ],
+  ["keys of events", (db) => findKeys(db, [id, ["dedupe_id"], ["a"], now]), ["dedupe_keys_pkey"]],
+];
+
+test.each(cases)("%s", async (_name, run, expected) => {
+  expect(await indexesOf(run)).toEqual(expected.toSorted());
+});
