@@ -22,6 +22,7 @@ import {
   readProfiles,
   readProfilesByIdentifiers,
   redactProfile,
+  writeProfiles,
 } from "../../services/profile/sql/profiles.ts";
 import { createDatabase } from "../support/database.ts";
 
@@ -97,6 +98,17 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["what is known of profiles", (db) => findTargets(db, [id, [id]]), ["profiles_pkey"]],
   ["a lock", (db) => lockProfile(db, [id, id]), ["profiles_pkey"]],
   ["a redaction", (db) => redactProfile(db, [id, id, 1, now]), ["profiles_pkey"]],
+  [
+    "writes",
+    (db) =>
+      writeProfiles(db, [
+        ...[id, [id], [1], ["{}"], ["{}"], ["[]"], [now]],
+        ...[[], [], [], [], []],
+        ...[[], [], [], [], [], [], [], [], [], []],
+        ...["subject", [2]],
+      ]),
+    ["profiles_pkey"],
+  ],
   ["owners", (db) => findOwners(db, [id, ["email"], ["a"]]), ["identifiers_pkey"]],
   ["survivors", (db) => findSurvivors(db, [id, [id]]), ["profiles_pkey"]],
   ["sources", (db) => findSources(db, [id, [id]]), ["profiles_merged", "profiles_pkey"]],
