@@ -13,6 +13,7 @@ import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
 import { emptyEvents, findAnonymous, findAnonymousUnder, linkEvents } from "../../services/event/sql/profile-events.ts";
+import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
 import { findSources, findSurvivors, mergeAway, pointToSurvivor } from "../../services/profile/sql/merges.ts";
@@ -36,6 +37,7 @@ beforeAll(async () => {
   owner.defer(() => database.end());
   await migrate(database, "profile", "services/profile/migrations");
   await migrate(database, "event", "services/event/migrations");
+  await migrate(database, "metric", "services/metric/migrations");
   const bus = createLocalBus(log);
   await createPartitions({ database, bus, clock: systemClock, log, registry: createRegistry() });
   client = new pg.Client({ connectionString: url });
@@ -172,6 +174,8 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     ["events_property_id_source_occurred_at_id_idx"],
   ],
   ["keys of events", (db) => findKeys(db, [id, ["dedupe_id"], ["a"], now]), ["dedupe_keys_pkey"]],
+  ["metrics to write to", (db) => lockMetrics(db, [[id], ["a.b"]]), ["metrics_property_id_name_key"]],
+  ["metrics that are written", (db) => updateMetrics(db, [[id], [id], [1], [now], ["api"], ["{}"]]), ["metrics_pkey"]],
 ];
 
 test.each(cases)("%s", async (_name, run, expected) => {

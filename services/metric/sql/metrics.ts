@@ -50,11 +50,13 @@ export const lockMetrics = statement<
 >(
   "metric.metrics.lock",
   `SELECT m.property_id, m.id, m.name, m.source, m.first_seen_at, m.schema
-   FROM metric.metrics m
-   JOIN unnest($1::uuid[], $2::text[]) AS wanted (property_id, name)
-     ON m.property_id = wanted.property_id AND m.name = wanted.name
-   ORDER BY m.property_id, m.name
-   FOR UPDATE OF m`,
+   FROM (
+     SELECT * FROM unnest($1::uuid[], $2::text[]) AS w (property_id, name) ORDER BY w.property_id, w.name
+   ) AS wanted
+   CROSS JOIN LATERAL (
+     SELECT property_id, id, name, source, first_seen_at, schema FROM metric.metrics
+     WHERE property_id = wanted.property_id AND name = wanted.name LIMIT 1 FOR UPDATE
+   ) m`,
 );
 
 /** $1 property ids, $2 ids, $3 how many more, $4 first_seen_at, $5 sources, $6 schemas; null leaves the schema as it is */
@@ -65,7 +67,7 @@ export const updateMetrics = statement(
        schema = coalesce(u.schema, m.schema)
    FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[])
      AS u (property_id, id, count, first_seen_at, source, schema)
-   WHERE m.property_id = u.property_id AND m.id = u.id`,
+   WHERE m.property_id = ANY($1::uuid[]) AND m.id = ANY($2::uuid[]) AND m.property_id = u.property_id AND m.id = u.id`,
 );
 
 /** Answers if the schema is there. */
