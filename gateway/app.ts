@@ -34,7 +34,9 @@ export interface GatewayContext {
 const bodyBytesMax = 2 * 1024 * 1024;
 const requestTimeoutMs = 30_000;
 const keepAliveTimeoutMs = 72_000;
-const closeDelayMs = 500;
+// Without a new connection for this long, nobody is on the way any more; but not longer than that.
+const quietMs = 500;
+const acceptMaxMs = 3_000;
 // A request that has not arrived by then never will.
 const closeTimeoutMs = 10_000;
 const headersTimeoutMs = 15_000;
@@ -118,13 +120,19 @@ function knowAllMethods(app: FastifyInstance): void {
  */
 function closeGently(app: FastifyInstance): void {
   let closing = false;
+  let lastConnectionMs = 0;
+  app.server.on("connection", () => (lastConnectionMs = performance.now()));
+  const isQuiet = (): boolean => performance.now() - lastConnectionMs > quietMs;
   app.addHook("onSend", async (_request, reply) => {
     if (closing) void reply.header("connection", "close");
   });
   app.addHook("preClose", async () => {
     closing = true;
-    await sleep(closeDelayMs);
-    const timer = setInterval(() => app.server.closeIdleConnections(), closeIntervalMs);
+    const startMs = performance.now();
+    do await sleep(quietMs);
+    while (!isQuiet() && performance.now() - startMs < acceptMaxMs);
+    // What was accepted last may not have been read yet.
+    const timer = setInterval(() => isQuiet() && app.server.closeIdleConnections(), closeIntervalMs);
     const timeout = setTimeout(() => app.server.closeAllConnections(), closeTimeoutMs);
     app.server.once("close", () => {
       clearInterval(timer);
