@@ -1,4 +1,5 @@
 /** What the event service does on its own: partitions ahead of time, and keys whose time is over. */
+import { inChunks } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { deleteExpiredKeys } from "./sql/dedupe-keys.ts";
@@ -7,7 +8,6 @@ import { createPartition } from "./sql/partitions.ts";
 /** How often the service looks after its tables. */
 export const maintenanceIntervalMs = 10 * 60 * 1000;
 const monthsAhead = 3;
-// A statement holds its locks only briefly.
 const expiredRowsMax = 5_000;
 
 /** Makes the partitions of last month (an id may be older than its recording), of this one and of the next three. */
@@ -24,9 +24,7 @@ export async function createPartitions({ database, clock }: ServiceContext): Pro
 /** Frees keys whose time is over. */
 export async function deleteExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const now = formatMicros(clock.nowMicros());
-  for (let deleted = expiredRowsMax; deleted === expiredRowsMax && !signal.aborted;) {
-    deleted = (await deleteExpiredKeys(database, [now, expiredRowsMax])).length;
-  }
+  await inChunks(expiredRowsMax, (rows) => deleteExpiredKeys(database, [now, rows]), signal);
 }
 
 /** The lowest UUIDv7 of a time: its first 48 bits are the milliseconds since 1970. */

@@ -6,7 +6,7 @@ import { ProfileStatus, type ProfileService } from "#proto/daybook/profile/v1/pr
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { rewriteMessages } from "#shared/outbox.ts";
-import { withTransaction } from "#shared/postgres.ts";
+import { inChunks, withTransaction } from "#shared/postgres.ts";
 import type { EventContext } from "./context.ts";
 import { recordedSubject } from "./recorder.ts";
 import { emptyEvents, findAnonymousUnder, linkEvents } from "./sql/profile-events.ts";
@@ -107,18 +107,14 @@ async function linkAll(
   const profile = decodeId("prof", profileId, "profile_id");
   let linked = 0;
   for (const { type, value } of identifiers) {
-    for (let rows = rowsMax; rows === rowsMax; linked += rows) {
-      rows = (await linkEvents(database, [property, profile, type, value, rowsMax])).length;
-    }
+    linked += await inChunks(rowsMax, (rows) => linkEvents(database, [property, profile, type, value, rows]));
   }
   return linked;
 }
 
 async function empty({ database }: EventContext, property: string, profileIds: readonly string[]): Promise<void> {
   const profiles = profileIds.map((id) => decodeId("prof", id, "profile_ids"));
-  for (let rows = rowsMax; rows === rowsMax;) {
-    rows = (await emptyEvents(database, [property, profiles, rowsMax])).length;
-  }
+  await inChunks(rowsMax, (rows) => emptyEvents(database, [property, profiles, rows]));
   const theirs = new Set(profileIds);
   const isTheirs = ({ profileId }: Event): boolean => profileId !== undefined && theirs.has(profileId);
   await withTransaction(database, (tx) =>

@@ -1,4 +1,5 @@
 /** What the metric service does on its own. */
+import { inChunks } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { deleteBatches } from "./sql/batches.ts";
@@ -7,13 +8,10 @@ import { deleteBatches } from "./sql/batches.ts";
 export const forgetIntervalMs = 10 * 60 * 1000;
 // A message comes again for as long as the bus keeps it, which is 7 days.
 const batchAgeMaxMicros = 8 * 24 * 60 * 60 * 1_000_000;
-// A statement holds its locks only briefly.
 const rowsMax = 5_000;
 
 /** Forgets batches that cannot come again. */
 export async function forgetBatches({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const before = formatMicros(clock.nowMicros() - batchAgeMaxMicros);
-  for (let deleted = rowsMax; deleted === rowsMax && !signal.aborted;) {
-    deleted = (await deleteBatches(database, [before, rowsMax])).length;
-  }
+  await inChunks(rowsMax, (rows) => deleteBatches(database, [before, rows]), signal);
 }

@@ -99,6 +99,25 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
   }
 }
 
+/**
+ * Runs a statement again and again that takes at most so many rows at a time, until it finds fewer: each holds its locks only briefly.
+ * @param step gives the rows that it took.
+ * @returns how many there were in all.
+ */
+export async function inChunks(
+  rowsMax: number,
+  step: (rowsMax: number) => Promise<readonly unknown[]>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    if (signal?.aborted) return total;
+    const { length } = await step(rowsMax);
+    total += length;
+    if (length < rowsMax) return total;
+  }
+}
+
 /** Whether a failure means that the database is away or overloaded, so that the same may succeed later. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
