@@ -181,7 +181,8 @@ describeEverywhere("profiles", (daybook) => {
       ({ identifiers }: { identifiers: { is_primary: boolean }[] }) =>
         identifiers.filter((one) => one.is_primary).length,
     );
-    expect(Math.max(...primaries)).toBe(1);
+    // Whoever is left may have none: the last primary one may have been removed.
+    expect(Math.max(...primaries)).toBeLessThanOrEqual(1);
     const survivors = new Map<string, { id: string; attributes: Record<string, unknown> }>();
     for (const id of ids) {
       const { status, body } = await api.get(`/v1/profiles/${id}`);
