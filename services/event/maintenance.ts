@@ -1,8 +1,10 @@
 /** What the event service does on its own: partitions ahead of time, and keys whose time is over. */
+import { lowestUuidAt } from "#shared/ids.ts";
 import { inChunks } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { deleteExpiredKeys } from "./sql/dedupe-keys.ts";
+import { deleteSilentRecorders } from "./sql/recorders.ts";
 import { createPartition } from "./sql/partitions.ts";
 
 /** How often the service looks after its tables. */
@@ -17,18 +19,13 @@ export async function createPartitions({ database, clock }: ServiceContext): Pro
     const month = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + offset, 1));
     const next = new Date(Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1, 1));
     const name = `events_${month.toISOString().slice(0, 7).replace("-", "_")}`;
-    await createPartition(database, name, lowestUuid(month), lowestUuid(next));
+    await createPartition(database, name, lowestUuidAt(month.getTime()), lowestUuidAt(next.getTime()));
   }
 }
 
-/** Frees keys whose time is over. */
+/** Frees keys whose time is over, and forgets processes that ended without a word. */
 export async function deleteExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const now = formatMicros(clock.nowMicros());
   await inChunks(expiredRowsMax, (rows) => deleteExpiredKeys(database, [now, rows]), signal);
-}
-
-/** The lowest UUIDv7 of a time: its first 48 bits are the milliseconds since 1970. */
-function lowestUuid(time: Date): string {
-  const hex = time.getTime().toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+  await inChunks(expiredRowsMax, (rows) => deleteSilentRecorders(database, [rows]), signal);
 }

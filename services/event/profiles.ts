@@ -1,15 +1,22 @@
 /** Whose events are, as time goes on: linked to a profile, read as a survivor's, emptied with a person. */
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
-import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
+import {
+  EventsLinkedSchema,
+  EventsRecordedSchema,
+  type Event,
+  type EventsLinked,
+} from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileStatus, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
+import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { rewriteMessages } from "#shared/outbox.ts";
 import { inChunks, withTransaction } from "#shared/postgres.ts";
+import { toTimestamp } from "#shared/time.ts";
 import type { EventContext } from "./context.ts";
 import { recordedSubject } from "./recorder.ts";
-import { emptyEvents, findAnonymousUnder, linkEvents } from "./sql/profile-events.ts";
+import { insertMessage } from "./sql/outbox.ts";
+import { emptyEvents, findAnonymousUnder, linkEvents, type LinkedRow } from "./sql/profile-events.ts";
 
 /** An identifier in normal form. */
 export interface Identifier {
@@ -18,6 +25,7 @@ export interface Identifier {
 }
 
 const rowsMax = 1_000;
+const linkedSubject = "daybook.event.linked";
 
 /** Gives events of merged profiles to their survivors. The events themselves keep what they were recorded with. */
 export async function readAsSurvivors(
@@ -99,17 +107,38 @@ export async function redact(
 }
 
 async function linkAll(
-  { database }: EventContext,
+  { database, relay }: EventContext,
   property: string,
   profileId: string,
   identifiers: readonly Identifier[],
 ): Promise<number> {
   const profile = decodeId("prof", profileId, "profile_id");
+  const linkSome = ({ type, value }: Identifier, rows: number): Promise<LinkedRow[]> =>
+    withTransaction(database, async (tx) => {
+      const linked = await linkEvents(tx, [property, profile, type, value, rows]);
+      if (linked.length > 0) {
+        const payload = Buffer.from(toBinary(EventsLinkedSchema, toLinked(property, profileId, linked)));
+        await insertMessage(tx, [property, newUuid(), linkedSubject, payload]);
+      }
+      return linked;
+    });
   let linked = 0;
-  for (const { type, value } of identifiers) {
-    linked += await inChunks(rowsMax, (rows) => linkEvents(database, [property, profile, type, value, rows]));
-  }
+  for (const identifier of identifiers) linked += await inChunks(rowsMax, (rows) => linkSome(identifier, rows));
+  if (linked > 0) relay.wake();
   return linked;
+}
+
+function toLinked(property: string, profileId: string, rows: readonly LinkedRow[]): EventsLinked {
+  return create(EventsLinkedSchema, {
+    propertyId: encodeId("prop", property),
+    profileId,
+    events: rows.map(({ type, occurred_at: occurredAt, source, currency }) => ({
+      type,
+      occurredAt: toTimestamp(occurredAt),
+      source,
+      ...(currency === null ? {} : { currency }),
+    })),
+  });
 }
 
 async function empty({ database }: EventContext, property: string, profileIds: readonly string[]): Promise<void> {

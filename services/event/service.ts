@@ -11,7 +11,10 @@ import { anonymousEventsRecorded } from "./consumers/anonymous-events-recorded.t
 import { profilesChanged } from "./consumers/profiles-changed.ts";
 import type { EventContext } from "./context.ts";
 import { createPartitions, deleteExpired, maintenanceIntervalMs } from "./maintenance.ts";
+import { createRecordingFloor } from "./floor.ts";
+import { aggregateEvents } from "./rpc/aggregate-events.ts";
 import { getEvents } from "./rpc/get-events.ts";
+import { getWatermark } from "./rpc/get-watermark.ts";
 import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
 import { anonymousSubject } from "./recorder.ts";
@@ -23,13 +26,17 @@ const migrations = join(import.meta.dirname, "migrations");
 export function createEvent(serviceContext: ServiceContext, profiles: Client<typeof ProfileService>): Service {
   const owner = new Owner();
   const relay = createOutboxRelay({ ...serviceContext, schema: "event" });
-  const context: EventContext = { ...serviceContext, profiles, relay };
+  const { database, clock, log } = serviceContext;
+  const floor = createRecordingFloor(database, clock, log);
+  const context: EventContext = { ...serviceContext, profiles, relay, floor };
   return {
     routes(router) {
       router.service(EventService, {
         recordEvents: recordEvents(context),
         getEvents: getEvents(context),
         listEvents: listEvents(context),
+        aggregateEvents: aggregateEvents(context),
+        getWatermark: getWatermark(context),
       });
     },
     async start() {
@@ -39,6 +46,7 @@ export function createEvent(serviceContext: ServiceContext, profiles: Client<typ
       await context.bus.subscribe("event_profiles", "daybook.profile.changed", profilesChanged(context));
       await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
       owner.own(relay).start();
+      owner.own(floor).start();
       owner.own(
         repeat(maintenanceIntervalMs, context.log, "look after tables", async (signal) => {
           await createPartitions(context);

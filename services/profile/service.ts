@@ -11,6 +11,7 @@ import { addIdentifier } from "./rpc/add-identifier.ts";
 import { createProfile as create } from "./rpc/create-profile.ts";
 import { getMergedProfiles } from "./rpc/get-merged-profiles.ts";
 import { getProfiles } from "./rpc/get-profiles.ts";
+import { listMerges } from "./rpc/list-merges.ts";
 import { listProfiles } from "./rpc/list-profiles.ts";
 import { mergeProfiles } from "./rpc/merge-profiles.ts";
 import { promoteIdentifier } from "./rpc/promote-identifier.ts";
@@ -41,6 +42,7 @@ export function createProfile(serviceContext: ServiceContext): Service {
         updateProfile: updateProfile(context),
         getProfiles: getProfiles(context),
         listProfiles: listProfiles(context),
+        listMerges: listMerges(context),
         addIdentifier: addIdentifier(context),
         promoteIdentifier: promoteIdentifier(context),
         removeIdentifier: removeIdentifier(context),

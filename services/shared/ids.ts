@@ -51,6 +51,17 @@ export function newUuid(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${rest}`;
 }
 
+/** The lowest UUIDv7 of a time, in milliseconds since 1970: its first 48 bits. */
+export function lowestUuidAt(timeMs: number): string {
+  const time = timeMs.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The time within a UUIDv7, in milliseconds since 1970. */
+export function timeOfUuid(uuid: string): number {
+  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+}
+
 /** A new TypeID. */
 export function newId(prefix: IdPrefix): string {
   return encodeId(prefix, newUuid());

@@ -74,7 +74,7 @@ function describe({ change }: ProfileChange): { type: string; properties: string
 
 /** Records events unless they were, as a message may come again. Should that happen at the same time, one of the two fails and comes once more. */
 async function recordOnce(
-  { database, clock, relay }: EventContext,
+  { database, floor, relay }: EventContext,
   property: string,
   events: readonly SystemEvent[],
 ): Promise<void> {
@@ -82,6 +82,6 @@ async function recordOnce(
   const known = new Set((await readEvents(database, [property, events.map(({ id }) => id)])).map(({ id }) => id));
   const fresh = events.filter(({ id }) => !known.has(id));
   if (fresh.length === 0) return;
-  await recordEvents(database, property, fresh, clock.nowMicros());
+  await floor.hold((now) => recordEvents(database, property, fresh, now));
   relay.wake();
 }

@@ -6,17 +6,20 @@ import {
   type Event,
   type EventInput,
   type EventService,
+  type RecordEventsRequest,
+  type RecordEventsResponse,
   type RecordEventResult,
 } from "#proto/daybook/event/v1/event_pb.ts";
 import type { ProfileResolution } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/clock.ts";
-import { DaybookError, fromErrorMessage, toErrorMessage } from "#shared/errors.ts";
+import { DaybookError, fromErrorMessage, serviceUnavailable, toErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, onwardOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { EventContext } from "../context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "../dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "../domain/prepare.ts";
+import { heldMaxMs } from "../floor.ts";
 import { readAsSurvivors } from "../profiles.ts";
 import { recordEvents as record, type Recordable } from "../recorder.ts";
 
@@ -33,12 +36,20 @@ interface Item {
 }
 
 export function recordEvents(context: EventContext): ServiceImpl<typeof EventService>["recordEvents"] {
-  const { database, clock, profiles, relay } = context;
+  const { database, clock, profiles, relay, floor } = context;
 
   return async (request, handlerContext) => {
     checkItemCount(request.events.length, eventsMax, "events");
     const property = decodeId("prop", request.propertyId, "property_id");
-    const now = clock.nowMicros();
+    return floor.hold((now) => recordAll(property, request, handlerContext, now));
+  };
+
+  async function recordAll(
+    property: string,
+    request: RecordEventsRequest,
+    handlerContext: HandlerContext,
+    now: Micros,
+  ): Promise<RecordEventsResponse> {
     const results = request.events.map((input) => prepare(input, now));
     const items = results.filter((result): result is Item => !(result instanceof DaybookError));
 
@@ -58,7 +69,7 @@ export function recordEvents(context: EventContext): ServiceImpl<typeof EventSer
     return create(RecordEventsResponseSchema, {
       results: results.map((result) => toResult(result, request.returnEvents)),
     });
-  };
+  }
 
   /** Settles the items whose keys are held already. */
   async function replay(property: string, items: readonly Item[], now: Micros): Promise<void> {
@@ -71,6 +82,8 @@ export function recordEvents(context: EventContext): ServiceImpl<typeof EventSer
 
   /** Records items, settling those that get all of their keys. */
   async function recordOnce(property: string, recordables: Map<Item, Recordable>, now: Micros): Promise<void> {
+    // Whoever asked how far recording is was told that nothing of then is to come any more.
+    if (clock.nowMicros() - now > heldMaxMs * 1000) throw serviceUnavailable(new Error("recording took too long"));
     const events = await record(database, property, [...recordables.values()], now);
     relay.wake();
     for (const [index, item] of [...recordables.keys()].entries()) {

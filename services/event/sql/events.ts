@@ -34,8 +34,8 @@ export const insertEvents = statement(
        AS e (id, type, profile_id, identifier_type, identifier_value, properties, value, currency, occurred_at,
              dedupe_id, source, backfill)
    )
-   INSERT INTO event.outbox (property_id, id, subject, payload)
-   SELECT $1, o.id, o.subject, o.payload
+   INSERT INTO event.outbox (property_id, id, subject, payload, received_at)
+   SELECT $1, o.id, o.subject, o.payload, CASE o.subject WHEN 'daybook.event.recorded' THEN $2 END
    FROM unnest($15::uuid[], $16::text[], $17::bytea[]) AS o (id, subject, payload)`,
 );
 

@@ -1,4 +1,5 @@
 /** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
+import type { Micros } from "#shared/clock.ts";
 import { statement } from "#shared/postgres.ts";
 
 /** What anonymous events among some know of their persons. $1 property_id, $2 ids. One look-up for each, as in events.ts. */
@@ -22,15 +23,23 @@ export const findAnonymousUnder = statement<{ type: string; value: string }>(
    ) e`,
 );
 
+/** What counts of an event that was linked. */
+export interface LinkedRow {
+  type: string;
+  occurred_at: Micros;
+  source: string;
+  currency: string | null;
+}
+
 /** Links anonymous events to a profile. $1 property_id, $2 profile_id, $3 identifier type, $4 value, $5 rows at most. One row for each. */
-export const linkEvents = statement<{ linked: boolean }>(
+export const linkEvents = statement<LinkedRow>(
   "event.profile_events.link",
   `UPDATE event.events SET profile_id = $2, identifier_type = NULL, identifier_value = NULL
    WHERE property_id = $1 AND id = ANY(ARRAY(
      SELECT id FROM event.events WHERE property_id = $1 AND identifier_type = $3 AND identifier_value = $4
      LIMIT $5
    ))
-   RETURNING true AS linked`,
+   RETURNING type, occurred_at, source, currency`,
 );
 
 /** Empties the properties of the events of profiles. $1 property_id, $2 profile ids, $3 rows at most. One row for each. */

@@ -59,3 +59,9 @@ export const redactMerges = statement(
   "profile.merges.redact",
   `UPDATE profile.merges SET moved = '{}' WHERE property_id = $1 AND survivor_id = ANY($2::uuid[])`,
 );
+
+/** $1 property_id, $2 id after which, $3 how many */
+export const listMerges = statement<{ id: string; source_id: string; survivor_id: string }>(
+  "profile.merges.list",
+  `SELECT id, source_id, survivor_id FROM profile.merges WHERE property_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);

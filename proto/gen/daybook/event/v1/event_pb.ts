@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIs4CCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIQg0KC19wcm9maWxlX2lkQggKBl92YWx1ZUILCglfY3VycmVuY3lCDAoKX2RlZHVwZV9pZCLQAgoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleSJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAki7wIKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbkIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIk8KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIIkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50Kl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAjKcAgoMRXZlbnRTZXJ2aWNlEl0KDFJlY29yZEV2ZW50cxIlLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVzcG9uc2USVAoJR2V0RXZlbnRzEiIuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXF1ZXN0GiMuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXNwb25zZRJXCgpMaXN0RXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1Jlc3BvbnNlYgZwcm90bzM", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIs4CCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIQg0KC19wcm9maWxlX2lkQggKBl92YWx1ZUILCglfY3VycmVuY3lCDAoKX2RlZHVwZV9pZCLQAgoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleSJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAki7wIKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbkIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIk8KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIIokCChZBZ2dyZWdhdGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSMQoNYnVja2V0X3N0YXJ0cxgDIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGdyb3VwX2J5GAUgAygJEjQKCmNvbmRpdGlvbnMYBiADKAsyIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Q29uZGl0aW9uEhUKDXdpdGhfcHJvZmlsZXMYByABKAgSEgoKZXZlbnRzX21heBgIIAEoBSIzCg5FdmVudENvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIkcKF0FnZ3JlZ2F0ZUV2ZW50c1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRHcm91cCJvCgpFdmVudEdyb3VwEg4KBmJ1Y2tldBgBIAEoBRITCgt2YWx1ZXNfanNvbhgCIAMoCRINCgVjb3VudBgDIAEoAxIQCgNzdW0YBCABKAlIAIgBARITCgtwcm9maWxlX2lkcxgFIAEoDEIGCgRfc3VtIioKE0dldFdhdGVybWFya1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkijQEKFEdldFdhdGVybWFya1Jlc3BvbnNlEjIKDnJlY29yZGVkX3VwX3RvGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgd3YWl0aW5nGAIgAygLMh4uZGF5Ym9vay5ldmVudC52MS5XYWl0aW5nQmF0Y2gSEAoIaGFzX21vcmUYAyABKAgiUQoMV2FpdGluZ0JhdGNoEhAKCGJhdGNoX2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmCgxFdmVudHNMaW5rZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRItCgZldmVudHMYAyADKAsyHS5kYXlib29rLmV2ZW50LnYxLkxpbmtlZEV2ZW50IoABCgtMaW5rZWRFdmVudBIMCgR0eXBlGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYAyABKAkSFQoIY3VycmVuY3kYBCABKAlIAIgBAUILCglfY3VycmVuY3kiQQoXQW5vbnltb3VzRXZlbnRzUmVjb3JkZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJImAKDkV2ZW50c1JlY29yZGVkEhAKCGJhdGNoX2lkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEicKBmV2ZW50cxgDIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQqXwoJRXZlbnRTb3J0EhoKFkVWRU5UX1NPUlRfVU5TUEVDSUZJRUQQABIaChZFVkVOVF9TT1JUX09DQ1VSUkVEX0FUEAESGgoWRVZFTlRfU09SVF9SRUNFSVZFRF9BVBACMuMDCgxFdmVudFNlcnZpY2USXQoMUmVjb3JkRXZlbnRzEiUuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXNwb25zZRJUCglHZXRFdmVudHMSIi5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1JlcXVlc3QaIy5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1Jlc3BvbnNlElcKCkxpc3RFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlYgZwcm90bzM", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -521,6 +521,335 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
   messageDesc(file_daybook_event_v1_event, 10);
 
 /**
+ * AggregateEventsRequest says what to count.
+ *
+ * @generated from message daybook.event.v1.AggregateEventsRequest
+ */
+export type AggregateEventsRequest = Message<"daybook.event.v1.AggregateEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Only events of this type.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Where each bucket begins, in order, by when events happened; the first is the begin of the whole. 1 to 10,000.
+   *
+   * @generated from field: repeated google.protobuf.Timestamp bucket_starts = 3;
+   */
+  bucketStarts: Timestamp[];
+
+  /**
+   * Where the last bucket ends; what happened at this instant is outside.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 4;
+   */
+  to?: Timestamp | undefined;
+
+  /**
+   * What to group by: `source`, `currency`, or `properties.` and the keys of a path joined by dots. At most 3.
+   *
+   * @generated from field: repeated string group_by = 5;
+   */
+  groupBy: string[];
+
+  /**
+   * Only events that fulfil all of these. At most 10.
+   *
+   * @generated from field: repeated daybook.event.v1.EventCondition conditions = 6;
+   */
+  conditions: EventCondition[];
+
+  /**
+   * Tell the profiles too, each once in its group and bucket.
+   *
+   * @generated from field: bool with_profiles = 7;
+   */
+  withProfiles: boolean;
+
+  /**
+   * How many events may be read. 1 to 2,000,000.
+   *
+   * @generated from field: int32 events_max = 8;
+   */
+  eventsMax: number;
+};
+
+/**
+ * Describes the message daybook.event.v1.AggregateEventsRequest.
+ * Use `create(AggregateEventsRequestSchema)` to create a new message.
+ */
+export const AggregateEventsRequestSchema: GenMessage<AggregateEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 11);
+
+/**
+ * EventCondition is one that an event fulfils or not.
+ *
+ * @generated from message daybook.event.v1.EventCondition
+ */
+export type EventCondition = Message<"daybook.event.v1.EventCondition"> & {
+  /**
+   * As in group_by.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * The JSON text of a scalar: what the field equals. Numbers are equal by value; null is also what is not there.
+   *
+   * @generated from field: string value_json = 2;
+   */
+  valueJson: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventCondition.
+ * Use `create(EventConditionSchema)` to create a new message.
+ */
+export const EventConditionSchema: GenMessage<EventCondition> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 12);
+
+/**
+ * AggregateEventsResponse holds what was found; buckets without events are left out.
+ *
+ * @generated from message daybook.event.v1.AggregateEventsResponse
+ */
+export type AggregateEventsResponse = Message<"daybook.event.v1.AggregateEventsResponse"> & {
+  /**
+   * At most 10,000, in no particular order.
+   *
+   * @generated from field: repeated daybook.event.v1.EventGroup groups = 1;
+   */
+  groups: EventGroup[];
+};
+
+/**
+ * Describes the message daybook.event.v1.AggregateEventsResponse.
+ * Use `create(AggregateEventsResponseSchema)` to create a new message.
+ */
+export const AggregateEventsResponseSchema: GenMessage<AggregateEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 13);
+
+/**
+ * EventGroup is what the events of one group in one bucket come to.
+ *
+ * @generated from message daybook.event.v1.EventGroup
+ */
+export type EventGroup = Message<"daybook.event.v1.EventGroup"> & {
+  /**
+   * Which bucket, from 0.
+   *
+   * @generated from field: int32 bucket = 1;
+   */
+  bucket: number;
+
+  /**
+   * The JSON text of each field grouped by, in their order; equal values that are written in different ways are groups of their own.
+   *
+   * @generated from field: repeated string values_json = 2;
+   */
+  valuesJson: string[];
+
+  /**
+   * How many events.
+   *
+   * @generated from field: int64 count = 3;
+   */
+  count: bigint;
+
+  /**
+   * The exact decimal sum of their values; absent when none has one.
+   *
+   * @generated from field: optional string sum = 4;
+   */
+  sum?: string | undefined;
+
+  /**
+   * The profiles that they were recorded for: 16 bytes each.
+   *
+   * @generated from field: bytes profile_ids = 5;
+   */
+  profileIds: Uint8Array;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventGroup.
+ * Use `create(EventGroupSchema)` to create a new message.
+ */
+export const EventGroupSchema: GenMessage<EventGroup> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 14);
+
+/**
+ * GetWatermarkRequest names a property.
+ *
+ * @generated from message daybook.event.v1.GetWatermarkRequest
+ */
+export type GetWatermarkRequest = Message<"daybook.event.v1.GetWatermarkRequest"> & {
+  /**
+   * The property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.GetWatermarkRequest.
+ * Use `create(GetWatermarkRequestSchema)` to create a new message.
+ */
+export const GetWatermarkRequestSchema: GenMessage<GetWatermarkRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 15);
+
+/**
+ * GetWatermarkResponse is how far everything is known.
+ *
+ * @generated from message daybook.event.v1.GetWatermarkResponse
+ */
+export type GetWatermarkResponse = Message<"daybook.event.v1.GetWatermarkResponse"> & {
+  /**
+   * No event that was received up to then is still to be recorded.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_up_to = 1;
+   */
+  recordedUpTo?: Timestamp | undefined;
+
+  /**
+   * Messages that tell of events and that may not have been taken yet, the earliest received first.
+   *
+   * @generated from field: repeated daybook.event.v1.WaitingBatch waiting = 2;
+   */
+  waiting: WaitingBatch[];
+
+  /**
+   * There are more than these, received no earlier than the last of them.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.GetWatermarkResponse.
+ * Use `create(GetWatermarkResponseSchema)` to create a new message.
+ */
+export const GetWatermarkResponseSchema: GenMessage<GetWatermarkResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 16);
+
+/**
+ * WaitingBatch is a message that may not have been taken yet.
+ *
+ * @generated from message daybook.event.v1.WaitingBatch
+ */
+export type WaitingBatch = Message<"daybook.event.v1.WaitingBatch"> & {
+  /**
+   * The batch_id of the message.
+   *
+   * @generated from field: string batch_id = 1;
+   */
+  batchId: string;
+
+  /**
+   * When its events were received.
+   *
+   * @generated from field: google.protobuf.Timestamp received_at = 2;
+   */
+  receivedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.WaitingBatch.
+ * Use `create(WaitingBatchSchema)` to create a new message.
+ */
+export const WaitingBatchSchema: GenMessage<WaitingBatch> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 17);
+
+/**
+ * EventsLinked goes over the bus, on subject `daybook.event.linked`, when anonymous events were linked to a profile: at least once.
+ *
+ * @generated from message daybook.event.v1.EventsLinked
+ */
+export type EventsLinked = Message<"daybook.event.v1.EventsLinked"> & {
+  /**
+   * The property of all of them.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile that they belong to now.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+
+  /**
+   * What is known of each.
+   *
+   * @generated from field: repeated daybook.event.v1.LinkedEvent events = 3;
+   */
+  events: LinkedEvent[];
+};
+
+/**
+ * Describes the message daybook.event.v1.EventsLinked.
+ * Use `create(EventsLinkedSchema)` to create a new message.
+ */
+export const EventsLinkedSchema: GenMessage<EventsLinked> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 18);
+
+/**
+ * LinkedEvent is what counts of an event that was linked.
+ *
+ * @generated from message daybook.event.v1.LinkedEvent
+ */
+export type LinkedEvent = Message<"daybook.event.v1.LinkedEvent"> & {
+  /**
+   * Its type.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 2;
+   */
+  occurredAt?: Timestamp | undefined;
+
+  /**
+   * Where it came from.
+   *
+   * @generated from field: string source = 3;
+   */
+  source: string;
+
+  /**
+   * The currency of its value, if it has one.
+   *
+   * @generated from field: optional string currency = 4;
+   */
+  currency?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.LinkedEvent.
+ * Use `create(LinkedEventSchema)` to create a new message.
+ */
+export const LinkedEventSchema: GenMessage<LinkedEvent> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 19);
+
+/**
  * AnonymousEventsRecorded goes over the bus, on subject `daybook.event.anonymous`, when events were recorded under identifiers
  * that nobody had. Should a profile have gained one of them meanwhile, its events are linked to it.
  *
@@ -547,7 +876,7 @@ export type AnonymousEventsRecorded = Message<"daybook.event.v1.AnonymousEventsR
  * Use `create(AnonymousEventsRecordedSchema)` to create a new message.
  */
 export const AnonymousEventsRecordedSchema: GenMessage<AnonymousEventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 11);
+  messageDesc(file_daybook_event_v1_event, 20);
 
 /**
  * EventsRecorded goes over the bus, on subject `daybook.event.recorded`, for each batch that was committed: at least
@@ -583,7 +912,7 @@ export type EventsRecorded = Message<"daybook.event.v1.EventsRecorded"> & {
  * Use `create(EventsRecordedSchema)` to create a new message.
  */
 export const EventsRecordedSchema: GenMessage<EventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 12);
+  messageDesc(file_daybook_event_v1_event, 21);
 
 /**
  * EventSort is what a list is in order of. Events of one instant are in order of id.
@@ -662,6 +991,28 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof ListEventsRequestSchema;
     output: typeof ListEventsResponseSchema;
+  },
+  /**
+   * AggregateEvents counts events of one type, by a group and by a span of time, straight from what is stored. It reads at most as
+   * many events as the request allows, and fails with `too_many_items` when there are more, or when there are too many groups.
+   *
+   * @generated from rpc daybook.event.v1.EventService.AggregateEvents
+   */
+  aggregateEvents: {
+    methodKind: "unary";
+    input: typeof AggregateEventsRequestSchema;
+    output: typeof AggregateEventsResponseSchema;
+  },
+  /**
+   * GetWatermark tells up to which instant all events of a property are on record for good, and which messages that tell of
+   * events may not have been taken yet.
+   *
+   * @generated from rpc daybook.event.v1.EventService.GetWatermark
+   */
+  getWatermark: {
+    methodKind: "unary";
+    input: typeof GetWatermarkRequestSchema;
+    output: typeof GetWatermarkResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_event_v1_event, 0);

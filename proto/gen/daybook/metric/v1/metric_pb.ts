@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/metric/v1/metric.proto.
  */
 export const file_daybook_metric_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("Ch5kYXlib29rL21ldHJpYy92MS9tZXRyaWMucHJvdG8SEWRheWJvb2subWV0cmljLnYxIkgKDE9ic2VydmVkUGF0aBIMCgRwYXRoGAEgASgJEioKBHR5cGUYAiABKA4yHC5kYXlib29rLm1ldHJpYy52MS5WYWx1ZVR5cGUi9QEKBk1ldHJpYxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKBnNvdXJjZRgDIAEoCUgAiAEBEg4KBnN5c3RlbRgEIAEoCBIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEjEKDWZpcnN0X3NlZW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBnNjaGVtYRgHIAMoCzIfLmRheWJvb2subWV0cmljLnYxLk9ic2VydmVkUGF0aBITCgtldmVudF9jb3VudBgIIAEoA0IJCgdfc291cmNlQg4KDF9kZXNjcmlwdGlvbiJLChFHZXRNZXRyaWNzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgptZXRyaWNfaWRzGAIgAygJEg0KBW5hbWVzGAMgAygJIkAKEkdldE1ldHJpY3NSZXNwb25zZRIqCgdtZXRyaWNzGAEgAygLMhkuZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljIsYBChJMaXN0TWV0cmljc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhMKBnNvdXJjZRgDIAEoCUgBiAEBEhMKBnN5c3RlbRgEIAEoCEgCiAEBEg0KBWxpbWl0GAUgASgFEhwKD2FmdGVyX21ldHJpY19pZBgGIAEoCUgDiAEBQgcKBV9uYW1lQgkKB19zb3VyY2VCCQoHX3N5c3RlbUISChBfYWZ0ZXJfbWV0cmljX2lkIlMKE0xpc3RNZXRyaWNzUmVzcG9uc2USKgoHbWV0cmljcxgBIAMoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIQCghoYXNfbW9yZRgCIAEoCCrKAQoJVmFsdWVUeXBlEhoKFlZBTFVFX1RZUEVfVU5TUEVDSUZJRUQQABIVChFWQUxVRV9UWVBFX1NUUklORxABEhUKEVZBTFVFX1RZUEVfTlVNQkVSEAISFgoSVkFMVUVfVFlQRV9CT09MRUFOEAMSGAoUVkFMVUVfVFlQRV9USU1FU1RBTVAQBBIUChBWQUxVRV9UWVBFX0FSUkFZEAUSFQoRVkFMVUVfVFlQRV9PQkpFQ1QQBhIUChBWQUxVRV9UWVBFX01JWEVEEAcyyAEKDU1ldHJpY1NlcnZpY2USWQoKR2V0TWV0cmljcxIkLmRheWJvb2subWV0cmljLnYxLkdldE1ldHJpY3NSZXF1ZXN0GiUuZGF5Ym9vay5tZXRyaWMudjEuR2V0TWV0cmljc1Jlc3BvbnNlElwKC0xpc3RNZXRyaWNzEiUuZGF5Ym9vay5tZXRyaWMudjEuTGlzdE1ldHJpY3NSZXF1ZXN0GiYuZGF5Ym9vay5tZXRyaWMudjEuTGlzdE1ldHJpY3NSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5kYXlib29rL21ldHJpYy92MS9tZXRyaWMucHJvdG8SEWRheWJvb2subWV0cmljLnYxIkgKDE9ic2VydmVkUGF0aBIMCgRwYXRoGAEgASgJEioKBHR5cGUYAiABKA4yHC5kYXlib29rLm1ldHJpYy52MS5WYWx1ZVR5cGUi9QEKBk1ldHJpYxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKBnNvdXJjZRgDIAEoCUgAiAEBEg4KBnN5c3RlbRgEIAEoCBIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEjEKDWZpcnN0X3NlZW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBnNjaGVtYRgHIAMoCzIfLmRheWJvb2subWV0cmljLnYxLk9ic2VydmVkUGF0aBITCgtldmVudF9jb3VudBgIIAEoA0IJCgdfc291cmNlQg4KDF9kZXNjcmlwdGlvbiJLChFHZXRNZXRyaWNzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgptZXRyaWNfaWRzGAIgAygJEg0KBW5hbWVzGAMgAygJIkAKEkdldE1ldHJpY3NSZXNwb25zZRIqCgdtZXRyaWNzGAEgAygLMhkuZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljIsYBChJMaXN0TWV0cmljc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhMKBnNvdXJjZRgDIAEoCUgBiAEBEhMKBnN5c3RlbRgEIAEoCEgCiAEBEg0KBWxpbWl0GAUgASgFEhwKD2FmdGVyX21ldHJpY19pZBgGIAEoCUgDiAEBQgcKBV9uYW1lQgkKB19zb3VyY2VCCQoHX3N5c3RlbUISChBfYWZ0ZXJfbWV0cmljX2lkIlMKE0xpc3RNZXRyaWNzUmVzcG9uc2USKgoHbWV0cmljcxgBIAMoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIQCghoYXNfbW9yZRgCIAEoCCLvAgoWQWdncmVnYXRlTWV0cmljUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRITCgltZXRyaWNfaWQYAiABKAlIABIOCgRuYW1lGAMgASgJSAASNAoMbWVhc3VyZW1lbnRzGAQgAygOMh4uZGF5Ym9vay5tZXRyaWMudjEuTWVhc3VyZW1lbnQSLQoIaW50ZXJ2YWwYBSABKA4yGy5kYXlib29rLm1ldHJpYy52MS5JbnRlcnZhbBIoCgRmcm9tGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIdGltZXpvbmUYCCABKAkSEAoIZ3JvdXBfYnkYCSADKAkSNgoKY29uZGl0aW9ucxgKIAMoCzIiLmRheWJvb2subWV0cmljLnYxLk1ldHJpY0NvbmRpdGlvbkIICgZtZXRyaWMiNAoPTWV0cmljQ29uZGl0aW9uEg0KBWZpZWxkGAEgASgJEhIKCnZhbHVlX2pzb24YAiABKAkiiAMKF0FnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEikKBm1ldHJpYxgBIAEoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIxCg1idWNrZXRfc3RhcnRzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgDIAMoCRIvCgZzZXJpZXMYBCADKAsyHy5kYXlib29rLm1ldHJpYy52MS5NZXRyaWNTZXJpZXMSKQoFYXNfb2YYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjUKEWZpcnN0X29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsYXN0X29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsYXN0X3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJeCgxNZXRyaWNTZXJpZXMSEwoLdmFsdWVzX2pzb24YASADKAkSDQoFY291bnQYAiADKAMSEQoJc3VtX3ZhbHVlGAMgAygJEhcKD3VuaXF1ZV9wcm9maWxlcxgEIAMoAyJBChVSZWJ1aWxkUm9sbHVwc1JlcXVlc3QSGAoLcHJvcGVydHlfaWQYASABKAlIAIgBAUIOCgxfcHJvcGVydHlfaWQiLAoWUmVidWlsZFJvbGx1cHNSZXNwb25zZRISCgpwcm9wZXJ0aWVzGAEgASgFIkIKFkRlc2NyaWJlUm9sbHVwc1JlcXVlc3QSGAoLcHJvcGVydHlfaWQYASABKAlIAIgBAUIOCgxfcHJvcGVydHlfaWQiTgoXRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2USGwoTcHJvcGVydGllc19idWlsZGluZxgBIAEoBRIWCg5ldmVudHNfY291bnRlZBgCIAEoAyrKAQoJVmFsdWVUeXBlEhoKFlZBTFVFX1RZUEVfVU5TUEVDSUZJRUQQABIVChFWQUxVRV9UWVBFX1NUUklORxABEhUKEVZBTFVFX1RZUEVfTlVNQkVSEAISFgoSVkFMVUVfVFlQRV9CT09MRUFOEAMSGAoUVkFMVUVfVFlQRV9USU1FU1RBTVAQBBIUChBWQUxVRV9UWVBFX0FSUkFZEAUSFQoRVkFMVUVfVFlQRV9PQkpFQ1QQBhIUChBWQUxVRV9UWVBFX01JWEVEEAcqfQoLTWVhc3VyZW1lbnQSGwoXTUVBU1VSRU1FTlRfVU5TUEVDSUZJRUQQABIVChFNRUFTVVJFTUVOVF9DT1VOVBABEhkKFU1FQVNVUkVNRU5UX1NVTV9WQUxVRRACEh8KG01FQVNVUkVNRU5UX1VOSVFVRV9QUk9GSUxFUxADKnAKCEludGVydmFsEhgKFElOVEVSVkFMX1VOU1BFQ0lGSUVEEAASEQoNSU5URVJWQUxfSE9VUhABEhAKDElOVEVSVkFMX0RBWRACEhEKDUlOVEVSVkFMX1dFRUsQAxISCg5JTlRFUlZBTF9NT05USBAEMoMECg1NZXRyaWNTZXJ2aWNlElkKCkdldE1ldHJpY3MSJC5kYXlib29rLm1ldHJpYy52MS5HZXRNZXRyaWNzUmVxdWVzdBolLmRheWJvb2subWV0cmljLnYxLkdldE1ldHJpY3NSZXNwb25zZRJcCgtMaXN0TWV0cmljcxIlLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVxdWVzdBomLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVzcG9uc2USaAoPQWdncmVnYXRlTWV0cmljEikuZGF5Ym9vay5tZXRyaWMudjEuQWdncmVnYXRlTWV0cmljUmVxdWVzdBoqLmRheWJvb2subWV0cmljLnYxLkFnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEmUKDlJlYnVpbGRSb2xsdXBzEiguZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXF1ZXN0GikuZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXNwb25zZRJoCg9EZXNjcmliZVJvbGx1cHMSKS5kYXlib29rLm1ldHJpYy52MS5EZXNjcmliZVJvbGx1cHNSZXF1ZXN0GiouZGF5Ym9vay5tZXRyaWMudjEuRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * ObservedPath is one property of the events of a type.
@@ -253,6 +253,330 @@ export const ListMetricsResponseSchema: GenMessage<ListMetricsResponse> = /*@__P
   messageDesc(file_daybook_metric_v1_metric, 5);
 
 /**
+ * AggregateMetricRequest says what to answer.
+ *
+ * @generated from message daybook.metric.v1.AggregateMetricRequest
+ */
+export type AggregateMetricRequest = Message<"daybook.metric.v1.AggregateMetricRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The metric.
+   *
+   * @generated from oneof daybook.metric.v1.AggregateMetricRequest.metric
+   */
+  metric: {
+    /**
+     * By id.
+     *
+     * @generated from field: string metric_id = 2;
+     */
+    value: string;
+    case: "metricId";
+  } | {
+    /**
+     * By name.
+     *
+     * @generated from field: string name = 3;
+     */
+    value: string;
+    case: "name";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * At least one.
+   *
+   * @generated from field: repeated daybook.metric.v1.Measurement measurements = 4;
+   */
+  measurements: Measurement[];
+
+  /**
+   * How long a bucket is.
+   *
+   * @generated from field: daybook.metric.v1.Interval interval = 5;
+   */
+  interval: Interval;
+
+  /**
+   * Only events that happened from then on. From 1900 to 2200.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 6;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * Only events that happened before then.
+   *
+   * @generated from field: google.protobuf.Timestamp to = 7;
+   */
+  to?: Timestamp | undefined;
+
+  /**
+   * An IANA time zone; empty means UTC.
+   *
+   * @generated from field: string timezone = 8;
+   */
+  timezone: string;
+
+  /**
+   * What to group by: `source`, `currency`, or `properties.` and the keys of a path joined by dots. At most 2.
+   *
+   * @generated from field: repeated string group_by = 9;
+   */
+  groupBy: string[];
+
+  /**
+   * Only events that fulfil all of these. At most 10.
+   *
+   * @generated from field: repeated daybook.metric.v1.MetricCondition conditions = 10;
+   */
+  conditions: MetricCondition[];
+};
+
+/**
+ * Describes the message daybook.metric.v1.AggregateMetricRequest.
+ * Use `create(AggregateMetricRequestSchema)` to create a new message.
+ */
+export const AggregateMetricRequestSchema: GenMessage<AggregateMetricRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 6);
+
+/**
+ * MetricCondition is one that an event fulfils or not.
+ *
+ * @generated from message daybook.metric.v1.MetricCondition
+ */
+export type MetricCondition = Message<"daybook.metric.v1.MetricCondition"> & {
+  /**
+   * As in group_by.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * The JSON text of a scalar: what the field equals.
+   *
+   * @generated from field: string value_json = 2;
+   */
+  valueJson: string;
+};
+
+/**
+ * Describes the message daybook.metric.v1.MetricCondition.
+ * Use `create(MetricConditionSchema)` to create a new message.
+ */
+export const MetricConditionSchema: GenMessage<MetricCondition> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 7);
+
+/**
+ * AggregateMetricResponse is the answer.
+ *
+ * @generated from message daybook.metric.v1.AggregateMetricResponse
+ */
+export type AggregateMetricResponse = Message<"daybook.metric.v1.AggregateMetricResponse"> & {
+  /**
+   * The metric that was asked for.
+   *
+   * @generated from field: daybook.metric.v1.Metric metric = 1;
+   */
+  metric?: Metric | undefined;
+
+  /**
+   * Where each bucket begins: the begin of the whole, then each civil boundary within it.
+   *
+   * @generated from field: repeated google.protobuf.Timestamp bucket_starts = 2;
+   */
+  bucketStarts: Timestamp[];
+
+  /**
+   * What the series are grouped by: as asked, and by currency when values are summed.
+   *
+   * @generated from field: repeated string group_by = 3;
+   */
+  groupBy: string[];
+
+  /**
+   * In order of their groups. Without grouping there is one, even of no events.
+   *
+   * @generated from field: repeated daybook.metric.v1.MetricSeries series = 4;
+   */
+  series: MetricSeries[];
+
+  /**
+   * Every event that was received up to then is in the answer.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 5;
+   */
+  asOf?: Timestamp | undefined;
+
+  /**
+   * When the first event of the metric happened, of all there are; absent without any.
+   *
+   * @generated from field: google.protobuf.Timestamp first_occurred_at = 6;
+   */
+  firstOccurredAt?: Timestamp | undefined;
+
+  /**
+   * When the last one happened.
+   *
+   * @generated from field: google.protobuf.Timestamp last_occurred_at = 7;
+   */
+  lastOccurredAt?: Timestamp | undefined;
+
+  /**
+   * When one was last received.
+   *
+   * @generated from field: google.protobuf.Timestamp last_received_at = 8;
+   */
+  lastReceivedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.AggregateMetricResponse.
+ * Use `create(AggregateMetricResponseSchema)` to create a new message.
+ */
+export const AggregateMetricResponseSchema: GenMessage<AggregateMetricResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 8);
+
+/**
+ * MetricSeries is the answer for one group: as many values as there are buckets, of each measurement that was asked for.
+ *
+ * @generated from message daybook.metric.v1.MetricSeries
+ */
+export type MetricSeries = Message<"daybook.metric.v1.MetricSeries"> & {
+  /**
+   * The JSON text of each field grouped by.
+   *
+   * @generated from field: repeated string values_json = 1;
+   */
+  valuesJson: string[];
+
+  /**
+   * How many events.
+   *
+   * @generated from field: repeated int64 count = 2;
+   */
+  count: bigint[];
+
+  /**
+   * Exact decimal sums.
+   *
+   * @generated from field: repeated string sum_value = 3;
+   */
+  sumValue: string[];
+
+  /**
+   * How many profiles.
+   *
+   * @generated from field: repeated int64 unique_profiles = 4;
+   */
+  uniqueProfiles: bigint[];
+};
+
+/**
+ * Describes the message daybook.metric.v1.MetricSeries.
+ * Use `create(MetricSeriesSchema)` to create a new message.
+ */
+export const MetricSeriesSchema: GenMessage<MetricSeries> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 9);
+
+/**
+ * RebuildRollupsRequest names what to count anew.
+ *
+ * @generated from message daybook.metric.v1.RebuildRollupsRequest
+ */
+export type RebuildRollupsRequest = Message<"daybook.metric.v1.RebuildRollupsRequest"> & {
+  /**
+   * One property; absent means all.
+   *
+   * @generated from field: optional string property_id = 1;
+   */
+  propertyId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.RebuildRollupsRequest.
+ * Use `create(RebuildRollupsRequestSchema)` to create a new message.
+ */
+export const RebuildRollupsRequestSchema: GenMessage<RebuildRollupsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 10);
+
+/**
+ * RebuildRollupsResponse says what will be done.
+ *
+ * @generated from message daybook.metric.v1.RebuildRollupsResponse
+ */
+export type RebuildRollupsResponse = Message<"daybook.metric.v1.RebuildRollupsResponse"> & {
+  /**
+   * How many properties are counted anew.
+   *
+   * @generated from field: int32 properties = 1;
+   */
+  properties: number;
+};
+
+/**
+ * Describes the message daybook.metric.v1.RebuildRollupsResponse.
+ * Use `create(RebuildRollupsResponseSchema)` to create a new message.
+ */
+export const RebuildRollupsResponseSchema: GenMessage<RebuildRollupsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 11);
+
+/**
+ * DescribeRollupsRequest names a property.
+ *
+ * @generated from message daybook.metric.v1.DescribeRollupsRequest
+ */
+export type DescribeRollupsRequest = Message<"daybook.metric.v1.DescribeRollupsRequest"> & {
+  /**
+   * One property; absent means all.
+   *
+   * @generated from field: optional string property_id = 1;
+   */
+  propertyId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.DescribeRollupsRequest.
+ * Use `create(DescribeRollupsRequestSchema)` to create a new message.
+ */
+export const DescribeRollupsRequestSchema: GenMessage<DescribeRollupsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 12);
+
+/**
+ * DescribeRollupsResponse tells how far it is.
+ *
+ * @generated from message daybook.metric.v1.DescribeRollupsResponse
+ */
+export type DescribeRollupsResponse = Message<"daybook.metric.v1.DescribeRollupsResponse"> & {
+  /**
+   * How many properties are being counted anew.
+   *
+   * @generated from field: int32 properties_building = 1;
+   */
+  propertiesBuilding: number;
+
+  /**
+   * How many of their events have been counted anew so far.
+   *
+   * @generated from field: int64 events_counted = 2;
+   */
+  eventsCounted: bigint;
+};
+
+/**
+ * Describes the message daybook.metric.v1.DescribeRollupsResponse.
+ * Use `create(DescribeRollupsResponseSchema)` to create a new message.
+ */
+export const DescribeRollupsResponseSchema: GenMessage<DescribeRollupsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 13);
+
+/**
  * ValueType is what a property of an event was seen to be. A closed set.
  *
  * @generated from enum daybook.metric.v1.ValueType
@@ -329,6 +653,109 @@ export const ValueTypeSchema: GenEnum<ValueType> = /*@__PURE__*/
   enumDesc(file_daybook_metric_v1_metric, 0);
 
 /**
+ * Measurement is what there is to know of some events.
+ *
+ * @generated from enum daybook.metric.v1.Measurement
+ */
+export const Measurement = {
+  /**
+   * Never valid.
+   *
+   * @generated from enum value: MEASUREMENT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * How many they are.
+   *
+   * @generated from enum value: MEASUREMENT_COUNT = 1;
+   */
+  COUNT: 1,
+
+  /**
+   * The exact sum of their values, by currency.
+   *
+   * @generated from enum value: MEASUREMENT_SUM_VALUE = 2;
+   */
+  SUM_VALUE: 2,
+
+  /**
+   * How many profiles they belong to; merged ones are one.
+   *
+   * @generated from enum value: MEASUREMENT_UNIQUE_PROFILES = 3;
+   */
+  UNIQUE_PROFILES: 3,
+} as const;
+
+/**
+ * Measurement is what there is to know of some events.
+ *
+ * @generated from enum daybook.metric.v1.Measurement
+ */
+export type Measurement = (typeof Measurement)[keyof typeof Measurement] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.metric.v1.Measurement.
+ */
+export const MeasurementSchema: GenEnum<Measurement> = /*@__PURE__*/
+  enumDesc(file_daybook_metric_v1_metric, 1);
+
+/**
+ * Interval is how long a bucket is, by the civil time of a zone.
+ *
+ * @generated from enum daybook.metric.v1.Interval
+ */
+export const Interval = {
+  /**
+   * One bucket for the whole.
+   *
+   * @generated from enum value: INTERVAL_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * From hour to hour.
+   *
+   * @generated from enum value: INTERVAL_HOUR = 1;
+   */
+  HOUR: 1,
+
+  /**
+   * From midnight to midnight.
+   *
+   * @generated from enum value: INTERVAL_DAY = 2;
+   */
+  DAY: 2,
+
+  /**
+   * From Monday to Monday (ISO 8601).
+   *
+   * @generated from enum value: INTERVAL_WEEK = 3;
+   */
+  WEEK: 3,
+
+  /**
+   * From the first of a month to that of the next.
+   *
+   * @generated from enum value: INTERVAL_MONTH = 4;
+   */
+  MONTH: 4,
+} as const;
+
+/**
+ * Interval is how long a bucket is, by the civil time of a zone.
+ *
+ * @generated from enum daybook.metric.v1.Interval
+ */
+export type Interval = (typeof Interval)[keyof typeof Interval] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.metric.v1.Interval.
+ */
+export const IntervalSchema: GenEnum<Interval> = /*@__PURE__*/
+  enumDesc(file_daybook_metric_v1_metric, 2);
+
+/**
  * MetricService keeps a registry entry for each event type, with what its events look like.
  * It learns from the bus, so it follows the events by a moment.
  *
@@ -354,6 +781,38 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof ListMetricsRequestSchema;
     output: typeof ListMetricsResponseSchema;
+  },
+  /**
+   * AggregateMetric answers how many events there were, what their values come to and how many profiles they belong to, over
+   * time. Fails with `service_unavailable` while the events of a property that was there before are being counted.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.AggregateMetric
+   */
+  aggregateMetric: {
+    methodKind: "unary";
+    input: typeof AggregateMetricRequestSchema;
+    output: typeof AggregateMetricResponseSchema;
+  },
+  /**
+   * RebuildRollups counts all stored events of a property anew, beside what is shown, which it replaces when it is done. Asking
+   * again while that is under way begins it anew.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.RebuildRollups
+   */
+  rebuildRollups: {
+    methodKind: "unary";
+    input: typeof RebuildRollupsRequestSchema;
+    output: typeof RebuildRollupsResponseSchema;
+  },
+  /**
+   * DescribeRollups tells whether the events of properties are being counted anew.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.DescribeRollups
+   */
+  describeRollups: {
+    methodKind: "unary";
+    input: typeof DescribeRollupsRequestSchema;
+    output: typeof DescribeRollupsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_metric_v1_metric, 0);

@@ -1,0 +1,31 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { GetWatermarkResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { decodeId } from "#shared/ids.ts";
+import { formatMicros, toTimestamp } from "#shared/time.ts";
+import type { EventContext } from "../context.ts";
+import { recordedSubject } from "../recorder.ts";
+import { readWatermark } from "../sql/recorders.ts";
+
+const batchesMax = 1_000;
+// By how much the clocks of processes that record may differ: one that rests takes its next instant from its own.
+const clockDifferenceMaxMicros = 250_000;
+
+export function getWatermark({ database, clock }: EventContext): ServiceImpl<typeof EventService>["getWatermark"] {
+  return async ({ propertyId }) => {
+    const property = decodeId("prop", propertyId, "property_id");
+    const now = formatMicros(clock.nowMicros() - clockDifferenceMaxMicros);
+    // One more than is told tells whether there are more.
+    const rows = await readWatermark(database, [property, recordedSubject, now, batchesMax + 1]);
+    const [first] = rows;
+    if (!first) throw new Error("there is always a watermark");
+    const waiting = rows.flatMap(({ batch_id: batchId, received_at: receivedAt }) =>
+      batchId === null || receivedAt === null ? [] : [{ batchId, receivedAt: toTimestamp(receivedAt) }],
+    );
+    return create(GetWatermarkResponseSchema, {
+      recordedUpTo: toTimestamp(first.recorded_up_to),
+      waiting: waiting.slice(0, batchesMax),
+      hasMore: waiting.length > batchesMax,
+    });
+  };
+}

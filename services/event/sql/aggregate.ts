@@ -1,0 +1,94 @@
+/** Counting of events where they are stored, by groups that no roll-up knows. */
+import { plannedStatement, type Queryable } from "#shared/postgres.ts";
+import type { EventField } from "../domain/field.ts";
+
+/** A JSON scalar that a field equals; numbers as their text. */
+export type ConditionValue = { string: string } | { number: string } | boolean | null;
+
+/** What to count. */
+export interface AggregateValues {
+  property: string;
+  type: string;
+  /** Instants, in order. */
+  bucketStarts: readonly string[];
+  to: string;
+  groupBy: readonly EventField[];
+  conditions: readonly { field: EventField; value: ConditionValue }[];
+  withProfiles: boolean;
+  eventsMax: number;
+}
+
+/** A group in a bucket. Without any there is one row of nulls but for `scanned`. */
+export interface AggregateRow {
+  /** How many events were read, up to one more than allowed. */
+  scanned: number;
+  bucket: number | null;
+  /** JSON texts, cut off after so many characters. */
+  values: (string | null)[];
+  count: number;
+  sum: string | null;
+  /** 16 bytes each. */
+  profiles: Buffer | null;
+}
+
+/** A text as long as this was cut off. */
+export const groupTextLengthMax = 1_001;
+/** There are more groups when there are as many rows as this. */
+export const groupRowsMax = 10_001;
+
+/**
+ * Reads at most `eventsMax` events and one, takes from each what is needed, and counts them. The limit stands before the conditions, as it
+ * limits what is read. Planned anew each time: there are many forms.
+ */
+export function aggregateEvents(database: Queryable, values: AggregateValues): Promise<AggregateRow[]> {
+  const { property, type, bucketStarts, to, groupBy, conditions } = values;
+  const parameters: unknown[] = [property, type, bucketStarts[0], to, values.eventsMax + 1, bucketStarts];
+  const add = (value: unknown): string => `$${parameters.push(value)}`;
+  const groups = groupBy.map((field, index) => ({ name: `g${index}`, sql: groupText(field, add) }));
+  const fulfils = conditions.map(({ field, value }) => `(${conditionText(field, value, add)})`);
+  const names = groups.map(({ name }) => name);
+  const text = `
+    WITH scanned AS MATERIALIZED (
+      SELECT ${["e.occurred_at", "e.value", "e.profile_id", ...groups.map(({ name, sql }) => `${sql} AS ${name}`)].join(", ")},
+             ${fulfils.length > 0 ? fulfils.join(" AND ") : "true"} AS fulfils
+      FROM event.events e
+      WHERE e.property_id = $1 AND e.type = $2 AND e.occurred_at >= $3 AND e.occurred_at < $4 AND e.occurred_at > '-infinity'
+      LIMIT $5
+    )
+    SELECT (SELECT count(*) FROM scanned) AS scanned, counted.*
+    FROM (SELECT) AS always
+    LEFT JOIN (
+      SELECT width_bucket(occurred_at, $6::timestamptz[]) - 1 AS bucket, ARRAY[${names.join(", ")}]::text[] AS values,
+             count(*) AS count, sum(value) AS sum,
+             ${values.withProfiles ? "string_agg(DISTINCT uuid_send(profile_id), ''::bytea)" : "NULL::bytea"} AS profiles
+      FROM scanned WHERE fulfils
+      GROUP BY ${["1", ...names].join(", ")}
+      LIMIT ${groupRowsMax}
+    ) counted ON true`;
+  return plannedStatement<AggregateRow>(text)(database, parameters);
+}
+
+function groupText(field: EventField, add: (value: unknown) => string): string {
+  if (typeof field === "string") return `to_json(e.${field})::text`;
+  return `left((e.properties #> ${add(field.path)}::text[])::text, ${groupTextLengthMax})`;
+}
+
+// What numeric holds; more digits than that are compared as they are written.
+const numberPattern = "^-?[0-9.]{1,255}([eE][+-]?[0-9]{1,4})?$";
+
+function conditionText(field: EventField, value: ConditionValue, add: (value: unknown) => string): string {
+  if (typeof field === "string") {
+    if (value === null) return `e.${field} IS NULL`;
+    return typeof value === "object" && "string" in value ? `e.${field} = ${add(value.string)}` : "false";
+  }
+  const path = `${add(field.path)}::text[]`;
+  const kind = `json_typeof(e.properties #> ${path})`;
+  const found = `(e.properties #>> ${path})`;
+  if (value === null) return `coalesce(${kind}, 'null') = 'null'`;
+  if (typeof value === "boolean") return `${kind} = 'boolean' AND ${found} = '${value}'`;
+  if ("string" in value) return `${kind} = 'string' AND ${found} = ${add(value.string)}`;
+  const number = add(value.number);
+  return `CASE WHEN ${kind} <> 'number' THEN false
+               WHEN ${found} ~ '${numberPattern}' AND ${number}::text ~ '${numberPattern}' THEN ${found}::numeric = ${number}::text::numeric
+               ELSE ${found} = ${number}::text END`;
+}
