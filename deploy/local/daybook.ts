@@ -2,6 +2,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { connectNatsBus, createLocalBus } from "#shared/bus.ts";
 import { systemClock, type Clock } from "#shared/clock.ts";
@@ -46,7 +47,7 @@ export interface Daybook {
   isNew: boolean;
 }
 
-const connectionsMax = { identity: 2, profile: 8, event: 12, metric: 4 };
+const connectionsMax = { identity: 2, profile: 8, event: 12, metric: 6 };
 
 /** Starts everything; `owner` is given all that must be closed. */
 export async function startDaybook(options: DaybookOptions, owner: Owner): Promise<Daybook> {
@@ -73,8 +74,13 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
   const identity = createIdentity(await contextOf("identity"), { bootstrapKeys, onBootstrap: () => (isNew = true) });
   const profile = createProfile(await contextOf("profile"));
   const profiles = transportTo(profile);
-  const metric = createMetric(await contextOf("metric"));
-  const event = createEvent(await contextOf("event"), createClient(ProfileService, profiles));
+  const profileClient = createClient(ProfileService, profiles);
+  const event = createEvent(await contextOf("event"), profileClient);
+  const events = transportTo(event);
+  const metric = createMetric(await contextOf("metric"), {
+    events: createClient(EventService, events),
+    profiles: profileClient,
+  });
   // Who takes messages starts before who sends them: what is left in an outbox is published from the first moment on.
   const services = [identity, metric, event, profile];
   for (const service of services) await owner.own(service).start();
@@ -82,7 +88,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
   const transports = {
     identity: transportTo(identity),
     profiles,
-    events: transportTo(event),
+    events,
     metrics: transportTo(metric),
   };
   const clients = createClients(transports);

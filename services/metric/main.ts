@@ -1,4 +1,7 @@
 /** The metric service alone, as a process. */
+import { createClient } from "@connectrpc/connect";
+import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { runService } from "#shared/process.ts";
 import { createMetric } from "./service.ts";
 
@@ -6,6 +9,13 @@ await runService({
   name: "metric",
   port: 8104,
   internalPort: 9104,
-  read: () => ({}),
-  create: createMetric,
+  read: (reader) => ({
+    eventUrl: reader.url("EVENT_URL", ["http:"], "http://127.0.0.1:8103"),
+    profileUrl: reader.url("PROFILE_URL", ["http:"], "http://127.0.0.1:8102"),
+  }),
+  create: (context, { settings, connectTo }) =>
+    createMetric(context, {
+      events: createClient(EventService, connectTo(settings.eventUrl)),
+      profiles: createClient(ProfileService, connectTo(settings.profileUrl)),
+    }),
 });

@@ -4,6 +4,8 @@ import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { deleteBatches } from "./sql/batches.ts";
 
+/** How often it is looked whether there is something to count anew. */
+export const buildIntervalMs = 2_000;
 /** How often batches are forgotten. */
 export const forgetIntervalMs = 10 * 60 * 1000;
 // A message comes again for as long as the bus keeps it, which is 7 days.

@@ -1,31 +1,55 @@
 import { join } from "node:path";
+import type { Client } from "@connectrpc/connect";
+import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { migrate } from "#shared/migrate.ts";
-import { repeat } from "#shared/repeat.ts";
+import { repeat, type Repeated } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
+import { buildAll } from "./building.ts";
+import { eventsLinked } from "./consumers/events-linked.ts";
 import { eventsRecorded } from "./consumers/events-recorded.ts";
-import { forgetBatches, forgetIntervalMs } from "./maintenance.ts";
+import type { MetricContext } from "./context.ts";
+import { buildIntervalMs, forgetBatches, forgetIntervalMs } from "./maintenance.ts";
+import { createProfileNumbers } from "./numbers.ts";
+import { aggregateMetric } from "./rpc/aggregate-metric.ts";
+import { describeRollups } from "./rpc/describe-rollups.ts";
 import { getMetrics } from "./rpc/get-metrics.ts";
 import { listMetrics } from "./rpc/list-metrics.ts";
+import { rebuildRollups } from "./rpc/rebuild-rollups.ts";
 import { probe } from "./sql/metrics.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
-/** Makes the metric service. It learns of events from the bus. */
-export function createMetric(context: ServiceContext): Service {
+/** Makes the metric service. It learns of events from the bus, and asks the other two for what it does not keep itself. */
+export function createMetric(
+  serviceContext: ServiceContext,
+  clients: { events: Client<typeof EventService>; profiles: Client<typeof ProfileService> },
+): Service {
   const owner = new Owner();
+  const context: MetricContext = { ...serviceContext, ...clients, numbers: createProfileNumbers() };
+  const { database, bus, log } = context;
+  let building: Repeated | undefined;
   return {
     routes(router) {
-      router.service(MetricService, { getMetrics: getMetrics(context), listMetrics: listMetrics(context) });
+      router.service(MetricService, {
+        getMetrics: getMetrics(context),
+        listMetrics: listMetrics(context),
+        aggregateMetric: aggregateMetric(context),
+        rebuildRollups: rebuildRollups(context, () => building?.wake()),
+        describeRollups: describeRollups(context),
+      });
     },
     async start() {
-      await migrate(context.database, "metric", migrations);
-      await context.bus.subscribe("metric", "daybook.event.recorded", eventsRecorded(context));
-      owner.own(repeat(forgetIntervalMs, context.log, "forget batches", (signal) => forgetBatches(context, signal)));
+      await migrate(database, "metric", migrations);
+      await bus.subscribe("metric", "daybook.event.recorded", eventsRecorded(context));
+      await bus.subscribe("metric_linked", "daybook.event.linked", eventsLinked(context));
+      building = owner.own(repeat(buildIntervalMs, log, "count events anew", (signal) => buildAll(context, signal)));
+      owner.own(repeat(forgetIntervalMs, log, "forget batches", (signal) => forgetBatches(context, signal)));
     },
     async checkReady() {
-      await probe(context.database, []);
+      await probe(database, []);
     },
     close: () => owner.close(),
   };

@@ -99,6 +99,14 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
   }
 }
 
+/** Runs `work`, which only reads, so that all of its statements see the database as it is at one moment. */
+export function inSnapshot<T>(database: Database, work: (snapshot: Transaction) => Promise<T>): Promise<T> {
+  return withTransaction(database, async (tx) => {
+    await tx.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    return work(tx);
+  });
+}
+
 /**
  * Runs a statement again and again that takes at most so many rows at a time, until it finds fewer: each holds its locks only briefly.
  * @param step gives the rows that it took.

@@ -14,9 +14,11 @@ import { createOutboxRelay, rewriteMessages } from "#shared/outbox.ts";
 import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
+import { createProfileNumbers } from "../../services/metric/numbers.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createDatabase } from "../support/database.ts";
+import { connectToMesh } from "../support/daybook.ts";
 import { countKept, startNats } from "../support/nats.ts";
 import { eventually, freePort } from "../support/processes.ts";
 
@@ -30,8 +32,9 @@ beforeAll(async () => {
   database = openDatabase({ url, applicationName: "test", connectionsMax: 12, log });
   owner.defer(() => database.end());
   const context = { database, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
-  await owner.own(createMetric(context)).start();
-  handler = eventsRecorded(context);
+  const { clients } = connectToMesh();
+  await owner.own(createMetric(context, clients)).start();
+  handler = eventsRecorded({ ...context, ...clients, numbers: createProfileNumbers() });
 });
 afterAll(() => owner.close());
 

@@ -1,25 +1,49 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type EventsRecorded } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus.ts";
-import { decodeId, newUuid } from "#shared/ids.ts";
+import { decodeId } from "#shared/ids.ts";
 import { withTransaction, type Transaction } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { formatMicros, fromTimestamp } from "#shared/time.ts";
+import type { MetricContext } from "../context.ts";
+import { addCells, cellsOf, learnMetrics } from "../counting.ts";
 import { addDigest, digestEvents, type Digest } from "../domain/digest.ts";
-import { isSystemMetric } from "../domain/system-metrics.ts";
-import { mergeSchema, type ObservedSchema } from "../domain/schema.ts";
+import type { Numbers } from "../numbers.ts";
 import { takeBatches } from "../sql/batches.ts";
-import { lockMetrics, registerMetrics, updateMetrics } from "../sql/metrics.ts";
+import { addProperties, readProperties, type PropertyRow } from "../sql/properties.ts";
 
 /** Registers the metric of each event type, counts its events and learns their schema. A batch that comes again changes nothing. */
-export function eventsRecorded({ database, clock }: ServiceContext): BusHandler {
+export function eventsRecorded(context: MetricContext): BusHandler {
+  const { database, clock, numbers } = context;
   return async (messages) => {
     const batches = messages.map(({ payload }) => fromBinary(EventsRecordedSchema, payload));
-    await withTransaction(database, async (tx) => {
+    const given = await withTransaction(database, async (tx) => {
       const fresh = await takeFresh(tx, batches, formatMicros(clock.nowMicros()));
-      if (fresh.length > 0) await learn(tx, fresh);
+      const byProperty = Map.groupBy(fresh, ({ propertyId }) => propertyUuid(propertyId));
+      const properties = await findProperties(tx, [...byProperty.keys()].toSorted());
+      const all: [string, Numbers][] = [];
+      for (const property of properties) {
+        const { property_id: id } = property;
+        all.push([id, await count(tx, property, byProperty.get(id) ?? [])]);
+      }
+      return all;
     });
+    for (const [property, some] of given) numbers.remember(property, some);
   };
+
+  async function count(tx: Transaction, property: PropertyRow, batches: readonly EventsRecorded[]): Promise<Numbers> {
+    const { property_id: id, generation, building, building_up_to: upTo } = property;
+    const digests = digestAll(batches);
+    const ids = await learnMetrics(tx, id, digests, "new");
+    const given = await addCells(tx, numbers, id, generation, cellsOf(digests, ids));
+    if (building !== null && upTo !== null) {
+      // What was received before is counted from what is stored.
+      const later = digestAll(
+        batches.filter(({ events: [event] }) => event?.receivedAt && fromTimestamp(event.receivedAt) > upTo),
+      );
+      await addCells(tx, numbers, id, building, cellsOf(later, ids));
+    }
+    return given;
+  }
 }
 
 async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: string): Promise<EventsRecorded[]> {
@@ -30,59 +54,26 @@ async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], no
   return batches.filter(({ batchId }) => fresh.delete(batchId));
 }
 
-async function learn(tx: Transaction, batches: readonly EventsRecorded[]): Promise<void> {
-  const digests = new Map<string, Digest>();
-  for (const { propertyId, events } of batches) {
-    const property = propertyUuid(propertyId);
-    for (const [name, digest] of digestEvents(events)) addDigest(digests, metricKey(property, name), digest);
+/** Reads properties, in order, and adds those that nothing was counted of before. */
+async function findProperties(tx: Transaction, ids: readonly string[]): Promise<PropertyRow[]> {
+  if (ids.length === 0) return [];
+  let rows = await readProperties(tx, [ids]);
+  if (rows.length < ids.length) {
+    const known = new Set(rows.map(({ property_id: id }) => id));
+    await addProperties(tx, [ids.filter((id) => !known.has(id))]);
+    rows = await readProperties(tx, [ids]);
   }
-  const keys = [...digests.keys()].map(splitMetricKey);
-  const wanted = [keys.map(({ property }) => property), keys.map(({ name }) => name)];
-  let metrics = await lockMetrics(tx, wanted);
-  if (metrics.length < keys.length) {
-    await registerMetrics(tx, [wanted[0], keys.map(newUuid), wanted[1], keys.map(({ name }) => isSystemMetric(name))]);
-    metrics = await lockMetrics(tx, wanted);
-  }
-  const updates = metrics.map((metric) => {
-    const digest = digests.get(metricKey(metric.property_id, metric.name));
-    if (!digest) throw new Error("a metric was read that was not asked for");
-    const schema: ObservedSchema = new Map(Object.entries(metric.schema));
-    const isEarlier = metric.first_seen_at === null || digest.firstSeenAt < metric.first_seen_at;
-    return {
-      property: metric.property_id,
-      id: metric.id,
-      count: digest.count,
-      firstSeenAt: formatMicros(isEarlier ? digest.firstSeenAt : (metric.first_seen_at as number)),
-      source: isEarlier ? digest.source : metric.source,
-      schema: learned(schema, digest.schema) ? JSON.stringify(Object.fromEntries(schema)) : null,
-    };
-  });
-  await updateMetrics(tx, [
-    updates.map(({ property }) => property),
-    updates.map(({ id }) => id),
-    updates.map(({ count }) => count),
-    updates.map(({ firstSeenAt }) => firstSeenAt),
-    updates.map(({ source }) => source),
-    updates.map(({ schema }) => schema),
-  ]);
+  return rows.toSorted((one, other) => (one.property_id < other.property_id ? -1 : 1));
 }
 
-/** Adds to a schema what is new. @returns whether anything was. */
-function learned(schema: ObservedSchema, observed: ObservedSchema): boolean {
-  const before = new Map(schema);
-  mergeSchema(schema, observed);
-  return schema.size !== before.size || [...schema].some(([path, type]) => before.get(path) !== type);
+function digestAll(batches: readonly EventsRecorded[]): Map<string, Digest> {
+  const digests = new Map<string, Digest>();
+  for (const { events } of batches) {
+    for (const [name, digest] of digestEvents(events)) addDigest(digests, name, digest);
+  }
+  return digests;
 }
 
 function propertyUuid(propertyId: string): string {
   return decodeId("prop", propertyId, "property_id");
-}
-
-function metricKey(property: string, name: string): string {
-  return `${property} ${name}`;
-}
-
-function splitMetricKey(key: string): { property: string; name: string } {
-  const [property = "", name = ""] = key.split(" ");
-  return { property, name };
 }

@@ -2,6 +2,8 @@
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { fromTimestamp } from "#shared/time.ts";
+import { periodOf } from "./buckets.ts";
+import { addDecimals, parseDecimal, zero, type Decimal } from "./decimal.ts";
 import { mergeSchema, observe, type ObservedSchema } from "./schema.ts";
 
 /** What some events of one type have in common. */
@@ -10,37 +12,103 @@ export interface Digest {
   /** When the first of them was received, and where it came from. */
   firstSeenAt: Micros;
   source: string;
+  lastReceivedAt: Micros;
+  firstOccurredAt: Micros;
+  lastOccurredAt: Micros;
   schema: ObservedSchema;
+  /** By what tells them apart. */
+  cells: Map<string, Cell>;
+}
+
+/** What falls into one row of the roll-ups. */
+export interface Cell {
+  /** When its quarter of an hour begins. */
+  period: Micros;
+  source: string;
+  /** Empty for events without a value. */
+  currency: string;
+  count: number;
+  value: Decimal;
+  /** TypeIDs */
+  profileIds: Set<string>;
 }
 
 /** Digests events by type. */
 export function digestEvents(events: readonly Event[]): Map<string, Digest> {
   const digests = new Map<string, Digest>();
   for (const event of events) {
-    if (!event.receivedAt) throw new Error("an event has no received_at");
+    if (!event.receivedAt || !event.occurredAt) throw new Error("an event lacks a time");
     const receivedAt = fromTimestamp(event.receivedAt);
+    const occurredAt = fromTimestamp(event.occurredAt);
     let digest = digests.get(event.type);
     if (!digest) {
-      digest = { count: 0, firstSeenAt: receivedAt, source: event.source, schema: new Map() };
+      digest = newDigest(event.source, receivedAt, occurredAt);
       digests.set(event.type, digest);
     }
     digest.count++;
     see(digest, receivedAt, event.source);
+    digest.lastReceivedAt = Math.max(digest.lastReceivedAt, receivedAt);
+    digest.firstOccurredAt = Math.min(digest.firstOccurredAt, occurredAt);
+    digest.lastOccurredAt = Math.max(digest.lastOccurredAt, occurredAt);
     observe(digest.schema, JSON.parse(event.propertiesJson) as object);
+    const cell = cellOf(digest.cells, occurredAt, event.source, event.currency ?? "");
+    cell.count++;
+    if (event.value !== undefined) cell.value = addDecimals(cell.value, parseDecimal(event.value));
+    if (event.profileId !== undefined) cell.profileIds.add(event.profileId);
   }
   return digests;
 }
 
+function newDigest(source: string, receivedAt: Micros, occurredAt: Micros): Digest {
+  return {
+    count: 0,
+    firstSeenAt: receivedAt,
+    source,
+    lastReceivedAt: receivedAt,
+    firstOccurredAt: occurredAt,
+    lastOccurredAt: occurredAt,
+    schema: new Map(),
+    cells: new Map(),
+  };
+}
+
+/** The cell of an instant, made if it is missing. */
+export function cellOf(cells: Map<string, Cell>, occurredAt: Micros, source: string, currency: string): Cell {
+  const period = periodOf(occurredAt);
+  const key = `${period} ${currency} ${source}`;
+  let cell = cells.get(key);
+  if (!cell) {
+    cell = { period, source, currency, count: 0, value: zero, profileIds: new Set() };
+    cells.set(key, cell);
+  }
+  return cell;
+}
+
 /** Adds a digest to those that are there already. */
-export function addDigest(digests: Map<string, Digest>, key: string, digest: Digest): void {
-  const known = digests.get(key);
+export function addDigest(digests: Map<string, Digest>, name: string, digest: Digest): void {
+  const known = digests.get(name);
   if (!known) {
-    digests.set(key, digest);
+    digests.set(name, digest);
     return;
   }
   known.count += digest.count;
   see(known, digest.firstSeenAt, digest.source);
+  known.lastReceivedAt = Math.max(known.lastReceivedAt, digest.lastReceivedAt);
+  known.firstOccurredAt = Math.min(known.firstOccurredAt, digest.firstOccurredAt);
+  known.lastOccurredAt = Math.max(known.lastOccurredAt, digest.lastOccurredAt);
   mergeSchema(known.schema, digest.schema);
+  for (const [key, cell] of digest.cells) addCell(known.cells, key, cell);
+}
+
+function addCell(cells: Map<string, Cell>, key: string, cell: Cell): void {
+  const known = cells.get(key);
+  if (!known) {
+    cells.set(key, cell);
+    return;
+  }
+  known.count += cell.count;
+  known.value = addDecimals(known.value, cell.value);
+  for (const id of cell.profileIds) known.profileIds.add(id);
 }
 
 function see(digest: Digest, at: Micros, source: string): void {

@@ -17,3 +17,11 @@ export const deleteBatches = statement<{ gone: boolean }>(
      SELECT ctid FROM metric.batches WHERE taken_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
    )) RETURNING true AS gone`,
 );
+
+/** Batches that were taken, among some. $1 property_id, $2 ids */
+export const findBatches = statement<{ id: string }>(
+  "metric.batches.find",
+  `SELECT b.id
+   FROM unnest($2::uuid[]) AS wanted (id)
+   CROSS JOIN LATERAL (SELECT id FROM metric.batches WHERE property_id = $1 AND id = wanted.id LIMIT 1) b`,
+);

@@ -12,9 +12,13 @@ export interface MetricRow {
   first_seen_at: Micros | null;
   schema: Record<string, ValueTypeName>;
   event_count: number;
+  first_occurred_at: Micros | null;
+  last_occurred_at: Micros | null;
+  last_received_at: Micros | null;
 }
 
-const shown = `id, name, source, system, description, first_seen_at, schema, event_count`;
+const shown = `id, name, source, system, description, first_seen_at, schema, event_count, first_occurred_at, last_occurred_at,
+  last_received_at`;
 
 /** $1 property_id, $2 ids, $3 names */
 export const readMetrics = statement<MetricRow>(
@@ -33,42 +37,63 @@ export const listMetrics = statement<MetricRow>(
 
 /**
  * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each other in a circle.
- * $1 property ids, $2 ids, $3 names, $4 whether they are the platform's own
+ * $1 property_id, $2 ids, $3 names, $4 whether they are the platform's own
  */
 export const registerMetrics = statement(
   "metric.metrics.register",
   `INSERT INTO metric.metrics (property_id, id, name, system)
-   SELECT m.property_id, m.id, m.name, m.system
-   FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::boolean[]) AS m (property_id, id, name, system)
-   ORDER BY m.property_id, m.name
+   SELECT $1, m.id, m.name, m.system
+   FROM unnest($2::uuid[], $3::text[], $4::boolean[]) AS m (id, name, system)
+   ORDER BY m.name
    ON CONFLICT (property_id, name) DO NOTHING`,
 );
 
-/** Reads metrics and holds off other writers until the end of the transaction. $1 property ids, $2 names */
-export const lockMetrics = statement<
-  Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema"> & { property_id: string }
->(
+/** Reads metrics and holds off other writers until the end of the transaction, in the order of their names. $1 property_id, $2 names */
+export const lockMetrics = statement<Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema">>(
   "metric.metrics.lock",
-  `SELECT m.property_id, m.id, m.name, m.source, m.first_seen_at, m.schema
-   FROM (
-     SELECT * FROM unnest($1::uuid[], $2::text[]) AS w (property_id, name) ORDER BY w.property_id, w.name
-   ) AS wanted
+  `SELECT m.id, m.name, m.source, m.first_seen_at, m.schema
+   FROM (SELECT * FROM unnest($2::text[]) AS w (name) ORDER BY w.name) AS wanted
    CROSS JOIN LATERAL (
-     SELECT property_id, id, name, source, first_seen_at, schema FROM metric.metrics
-     WHERE property_id = wanted.property_id AND name = wanted.name LIMIT 1 FOR UPDATE
+     SELECT id, name, source, first_seen_at, schema FROM metric.metrics
+     WHERE property_id = $1 AND name = wanted.name LIMIT 1 FOR UPDATE
    ) m`,
 );
 
-/** $1 property ids, $2 ids, $3 how many more, $4 first_seen_at, $5 sources, $6 schemas; null leaves the schema as it is */
+/**
+ * $1 property_id, then columns: $2 ids, $3 how many more, $4 first_seen_at, $5 sources, $6 schemas (null leaves the schema as it is),
+ * $7 first_occurred_at, $8 last_occurred_at, $9 last_received_at
+ */
 export const updateMetrics = statement(
   "metric.metrics.update",
   `UPDATE metric.metrics m
    SET event_count = m.event_count + u.count, first_seen_at = u.first_seen_at, source = u.source,
-       schema = coalesce(u.schema, m.schema)
-   FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[])
-     AS u (property_id, id, count, first_seen_at, source, schema)
-   WHERE m.property_id = ANY($1::uuid[]) AND m.id = ANY($2::uuid[]) AND m.property_id = u.property_id AND m.id = u.id`,
+       schema = coalesce(u.schema, m.schema), first_occurred_at = least(m.first_occurred_at, u.first_occurred_at),
+       last_occurred_at = greatest(m.last_occurred_at, u.last_occurred_at),
+       last_received_at = greatest(m.last_received_at, u.last_received_at)
+   FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[])
+     AS u (id, count, first_seen_at, source, schema, first_occurred_at, last_occurred_at, last_received_at)
+   WHERE m.property_id = $1 AND m.id = ANY($2::uuid[]) AND m.id = u.id`,
 );
 
 /** Answers if the schema is there. */
 export const probe = statement("metric.metrics.probe", `SELECT FROM metric.metrics LIMIT 0`);
+
+/** Locks all metrics of a property, in the order of their names. $1 property_id */
+export const lockAllMetrics = statement<{ id: string }>(
+  "metric.metrics.lock_all",
+  `SELECT id FROM metric.metrics WHERE property_id = $1 ORDER BY name FOR UPDATE`,
+);
+
+/** The ids of all metrics of a property. $1 property_id */
+export const readMetricIds = statement<{ id: string }>(
+  "metric.metrics.read_ids",
+  `SELECT id FROM metric.metrics WHERE property_id = $1`,
+);
+
+/** Sets how many events were counted. $1 property_id, $2 ids, $3 how many */
+export const setEventCounts = statement(
+  "metric.metrics.set_event_counts",
+  `UPDATE metric.metrics m SET event_count = u.count
+   FROM unnest($2::uuid[], $3::bigint[]) AS u (id, count)
+   WHERE m.property_id = $1 AND m.id = ANY($2::uuid[]) AND m.id = u.id`,
+);

@@ -1,0 +1,203 @@
+/** Answers questions: from the roll-ups as far as they know, from the events where they do not. */
+import type { CallOptions } from "@connectrpc/connect";
+import { Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { encodeId } from "#shared/ids.ts";
+import { calling } from "#shared/interceptors.ts";
+import { inSnapshot, type Queryable } from "#shared/postgres.ts";
+import { formatMicros, toTimestamp } from "#shared/time.ts";
+import type { MetricContext } from "./context.ts";
+import { periodMicros, periodOf } from "./domain/buckets.ts";
+import { parseDecimal, zero } from "./domain/decimal.ts";
+import type { Question } from "./domain/question.ts";
+import { collectSeries, type Series, type SeriesCollector } from "./domain/series.ts";
+import { pullMerges, uniteMerged } from "./merges.ts";
+import { newProfileSet, readProfileSet, type ProfileSet } from "./profile-set.ts";
+import { readProperties } from "./sql/properties.ts";
+import { readSetsWithin, sumRollups } from "./sql/rollups.ts";
+
+/** Which metric is asked. */
+export interface Asked {
+  /** UUIDs */
+  property: string;
+  metric: string;
+  name: string;
+}
+
+/** The answer for one group. */
+export type Answer = Omit<Series<never>, "profiles"> & { uniqueProfiles: number[] };
+
+// Above any number that is given to a profile for good.
+const temporaryFrom = 2 ** 31;
+const seriesMax = 1_000;
+const valuesMax = 100_000;
+// Of a part of a quarter of an hour, which no roll-up knows.
+const edgeEventsMax = 2_000_000;
+// Of a whole range, when it is asked by what no roll-up knows.
+const readEventsMax = 200_000;
+
+/** @throws DaybookError `too_many_items` when there is more than can be answered, `service_unavailable` while roll-ups are first made. */
+export async function answer(
+  context: MetricContext,
+  asked: Asked,
+  question: Question,
+  options: CallOptions,
+): Promise<Answer[]> {
+  const { starts, from, to, groupBy, measurements } = question;
+  const withProfiles = measurements.has(Measurement.UNIQUE_PROFILES);
+  const series = collectSeries<ProfileSet>(starts.length);
+  const made: ProfileSet[] = [];
+  const uncounted: { set: ProfileSet; packed: Uint8Array }[] = [];
+  try {
+    if (question.isRolledUp) {
+      const first = periodOf(from + periodMicros - 1);
+      const last = periodOf(to);
+      const edges: [Micros, Micros][] =
+        first < last
+          ? [
+              [from, first],
+              [last, to],
+            ]
+          : [[from, to]];
+      // The events first: what was not counted when they were read is not in the roll-ups twice, as these hold other quarters.
+      for (const [begin, end] of edges) if (begin < end) await addEvents(begin, end, edgeEventsMax);
+      if (first < last) {
+        await inSnapshot(context.database, (snapshot) => addRollups(snapshot, first, last));
+      }
+    } else await addEvents(from, to, readEventsMax);
+    if (groupBy.length === 0 && series.size === 0) series.add(0, [], 0, zero);
+    const all = series.all();
+    if (withProfiles) {
+      await addUncounted();
+      await pullMerges(context, asked.property, options);
+      await uniteMerged(context.database, asked.property, made);
+    }
+    return all.map(({ values, count, sum, profiles }) => ({
+      values,
+      count,
+      sum,
+      uniqueProfiles: profiles.map((set) => set?.size ?? 0),
+    }));
+  } finally {
+    for (const set of made) set.dispose();
+  }
+
+  /** The set of a bucket, to add to. */
+  function setOf(one: Series<ProfileSet>, bucket: number): ProfileSet {
+    const known = one.profiles[bucket];
+    if (known) return known;
+    const set = newProfileSet();
+    made.push(set);
+    one.profiles[bucket] = set;
+    return set;
+  }
+
+  async function addEvents(begin: Micros, end: Micros, eventsMax: number): Promise<void> {
+    const bucketStarts = [begin, ...starts.filter((start) => start > begin && start < end)];
+    const offset = starts.findLastIndex((start) => start <= begin);
+    const request = {
+      propertyId: encodeId("prop", asked.property),
+      type: asked.name,
+      bucketStarts: bucketStarts.map(toTimestamp),
+      to: toTimestamp(end),
+      groupBy: [...groupBy],
+      conditions: question.conditions.map(({ field, valueJson }) => ({ field, valueJson })),
+      withProfiles,
+      eventsMax,
+    };
+    const { groups } = await calling(context.events.aggregateEvents(request, options));
+    for (const { bucket, valuesJson, count, sum, profileIds } of groups) {
+      const at = offset + bucket;
+      const one = series.add(at, valuesJson, Number(count), sum === undefined ? zero : parseDecimal(sum));
+      checkSize(series, starts.length);
+      if (profileIds.length > 0) uncounted.push({ set: setOf(one, at), packed: profileIds });
+    }
+  }
+
+  /**
+   * Adds profiles of events. After the roll-ups were read, as those that stand in them have a number then; one that was not counted yet gets
+   * a number of this answer only.
+   */
+  async function addUncounted(): Promise<void> {
+    const ids = uncounted.map(({ packed }) => idsOf(packed));
+    const numbers = await context.numbers.find(context.database, asked.property, new Set(ids.flat()));
+    let next = temporaryFrom;
+    for (const [index, { set }] of uncounted.entries()) {
+      for (const id of ids[index] ?? []) {
+        if (!numbers.has(id)) numbers.set(id, next++);
+        set.add(numbers.get(id) as number);
+      }
+    }
+  }
+
+  async function addRollups(snapshot: Queryable, begin: Micros, end: Micros): Promise<void> {
+    const [property] = await readProperties(snapshot, [[asked.property]]);
+    if (property?.generation === 0) {
+      const message = "The events that were there before are still being counted. Try again in a moment.";
+      throw new DaybookError("service_unavailable", message);
+    }
+    if (!property) return;
+    const chosen = chosenColumns(question);
+    if (!chosen) return;
+    const values = [
+      asked.property,
+      asked.metric,
+      property.generation,
+      formatMicros(begin),
+      formatMicros(end),
+      starts.map(formatMicros),
+      chosen.source,
+      chosen.currency,
+    ];
+    for (const row of await sumRollups(snapshot, values)) {
+      series.add(row.bucket, groupOf(row), row.events, parseDecimal(row.value));
+      checkSize(series, starts.length);
+    }
+    if (!withProfiles) return;
+    for (const row of await readSetsWithin(snapshot, values)) {
+      const set = readProfileSet(row.profiles);
+      setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);
+      set.dispose();
+    }
+  }
+
+  function groupOf({ source, currency }: { source: string; currency: string }): string[] {
+    return groupBy.map((field) => JSON.stringify(field === "source" ? source : currency === "" ? null : currency));
+  }
+}
+
+/** What the conditions say of the columns of roll-ups; null for any. Undefined when no event can fulfil them. */
+function chosenColumns({ conditions }: Question): { source: string | null; currency: string | null } | undefined {
+  const chosen: { source: string | null; currency: string | null } = { source: null, currency: null };
+  for (const { field, valueJson } of conditions) {
+    const value: unknown = JSON.parse(valueJson);
+    const text =
+      typeof value === "string" && value !== "" ? value : value === null && field === "currency" ? "" : undefined;
+    if (text === undefined) return undefined;
+    const column = field === "source" ? "source" : "currency";
+    if (chosen[column] !== null && chosen[column] !== text) return undefined;
+    chosen[column] = text;
+  }
+  return chosen;
+}
+
+function checkSize({ size }: SeriesCollector<ProfileSet>, buckets: number): void {
+  if (size <= seriesMax && size * buckets <= valuesMax) return;
+  const message = `There are more groups than can be answered: at most ${seriesMax}, and ${valuesMax} values of each measurement in all.`;
+  throw new DaybookError("too_many_items", message, { param: "group_by" });
+}
+
+const uuidBytes = 16;
+
+/** TypeIDs of UUIDs that stand one behind the other. */
+function idsOf(packed: Uint8Array): string[] {
+  const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.length).toString("hex");
+  return Array.from({ length: packed.length / uuidBytes }, (_, index) => {
+    const uuid = hex.slice(index * 2 * uuidBytes, (index + 1) * 2 * uuidBytes);
+    return encodeId(
+      "prof",
+      `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}-${uuid.slice(16, 20)}-${uuid.slice(20)}`,
+    );
+  });
+}

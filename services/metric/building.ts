@@ -1,0 +1,120 @@
+/**
+ * Counts the stored events of a property anew, beside what is shown, while recording goes on. What was received up to an instant is read from the
+ * event service; what is received later is added by the consumer to both. When all is counted it is shown in the place of what was.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
+import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
+import { callOptions, calling } from "#shared/interceptors.ts";
+import { inChunks, withTransaction } from "#shared/postgres.ts";
+import { formatMicros, fromTimestamp, toTimestamp } from "#shared/time.ts";
+import type { MetricContext } from "./context.ts";
+import { addCells, cellsOf, learnMetrics } from "./counting.ts";
+import { digestEvents } from "./domain/digest.ts";
+import { lockAllMetrics, readMetricIds, setEventCounts } from "./sql/metrics.ts";
+import { advanceBuilding, claimBuilding, finishBuilding, touchBuilding, type BuildRow } from "./sql/properties.ts";
+import { countRollups, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts";
+
+const pageEvents = 500;
+const waitMs = 200;
+// A builder that says nothing for this long has ended, and another takes over where it was.
+const silenceSeconds = 30;
+const rowsMax = 5_000;
+const options = callOptions({ requestId: "", caller: "metric" });
+
+/** Thrown when somebody had the building begun anew meanwhile. */
+class BegunAnew extends Error {}
+
+/** Does all the building that there is to do and that nobody else is at. */
+export async function buildAll(context: MetricContext, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const [build] = await claimBuilding(context.database, [silenceSeconds]);
+    if (!build) return;
+    try {
+      await buildOne(context, build, signal);
+    } catch (error) {
+      if (!(error instanceof BegunAnew)) throw error;
+    }
+  }
+}
+
+async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSignal): Promise<void> {
+  const { property_id: property, building, building_up_to: upTo } = build;
+  const propertyId = encodeId("prop", property);
+  // Until then events of before may still be on their way to the disk.
+  for (;;) {
+    const { recordedUpTo } = await calling(context.events.getWatermark({ propertyId }, options));
+    if (recordedUpTo && fromTimestamp(recordedUpTo) >= upTo) break;
+    await touch();
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+  }
+  let after =
+    build.built_at === null || build.built_event_id === null
+      ? undefined
+      : { time: toTimestamp(build.built_at), eventId: encodeId("evt", build.built_event_id) };
+  for (;;) {
+    const page = await calling(
+      context.events.listEvents(
+        {
+          propertyId,
+          receivedAt: { lte: toTimestamp(upTo) },
+          sort: EventSort.RECEIVED_AT,
+          ascending: true,
+          limit: pageEvents,
+          ...(after ? { after } : {}),
+        },
+        options,
+      ),
+    );
+    const last = page.events.at(-1);
+    if (last?.receivedAt) {
+      await countPage(page.events, last);
+      after = { time: last.receivedAt, eventId: last.id };
+    }
+    if (!page.hasMore) break;
+    if (signal.aborted) return;
+  }
+  await finish();
+  await deleteOld(context, property, building);
+
+  async function touch(): Promise<void> {
+    const touched = await touchBuilding(context.database, [property, building]);
+    if (touched.length === 0) throw new BegunAnew();
+  }
+
+  async function countPage(events: readonly Event[], last: Event): Promise<void> {
+    const digests = digestEvents(events);
+    const given = await withTransaction(context.database, async (tx) => {
+      const ids = await learnMetrics(tx, property, digests, "anew");
+      const numbers = await addCells(tx, context.numbers, property, building, cellsOf(digests, ids));
+      const at = formatMicros(last.receivedAt ? fromTimestamp(last.receivedAt) : 0);
+      const place = [at, decodeId("evt", last.id, "id"), events.length];
+      const advanced = await advanceBuilding(tx, [property, building, ...place]);
+      if (advanced.length === 0) throw new BegunAnew();
+      return numbers;
+    });
+    context.numbers.remember(property, given);
+  }
+
+  function finish(): Promise<void> {
+    return withTransaction(context.database, async (tx) => {
+      // Nobody counts meanwhile, so that the sums are those of what is shown from now on.
+      const ids = (await lockAllMetrics(tx, [property])).map(({ id }) => id);
+      const counts = new Map(
+        (await countRollups(tx, [property, ids, building])).map(({ metric_id: id, events }) => [id, events]),
+      );
+      await setEventCounts(tx, [property, ids, ids.map((id) => counts.get(id) ?? 0)]);
+      const finished = await finishBuilding(tx, [property, building]);
+      if (finished.length === 0) throw new BegunAnew();
+    });
+  }
+}
+
+/** Deletes what is not shown any more. Should this be cut short, the next building of the property does the rest: nothing reads it meanwhile. */
+async function deleteOld({ database }: MetricContext, property: string, shown: number): Promise<void> {
+  const ids = (await readMetricIds(database, [property])).map(({ id }) => id);
+  await inChunks(rowsMax, (rows) => deleteOldRollups(database, [property, ids, shown, rows]));
+  await inChunks(rowsMax, (rows) => deleteOldSets(database, [property, ids, shown, rows]));
+}

@@ -1,0 +1,46 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { EventsLinkedSchema, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
+import type { BusHandler } from "#shared/bus.ts";
+import { decodeId, newUuid } from "#shared/ids.ts";
+import { withTransaction, type Transaction } from "#shared/postgres.ts";
+import { fromTimestamp } from "#shared/time.ts";
+import type { MetricContext } from "../context.ts";
+import { addCells } from "../counting.ts";
+import { cellOf, type Cell } from "../domain/digest.ts";
+import { lockMetrics, registerMetrics } from "../sql/metrics.ts";
+import { addProperties, readProperties } from "../sql/properties.ts";
+
+/** Adds a profile to those of events that were anonymous when they were counted. To do it again changes nothing. */
+export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
+  return async (payloads) => {
+    for (const { payload } of payloads) {
+      const message = fromBinary(EventsLinkedSchema, payload);
+      const property = decodeId("prop", message.propertyId, "property_id");
+      const given = await withTransaction(database, (tx) => addProfile(tx, property, message));
+      numbers.remember(property, given);
+    }
+  };
+
+  async function addProfile(tx: Transaction, property: string, message: EventsLinked) {
+    const byName = new Map<string, Map<string, Cell>>();
+    for (const { type, occurredAt, source, currency = "" } of message.events) {
+      if (!occurredAt) throw new Error("an event lacks a time");
+      const cells = byName.get(type) ?? new Map<string, Cell>();
+      byName.set(type, cells);
+      cellOf(cells, fromTimestamp(occurredAt), source, currency).profileIds.add(message.profileId);
+    }
+    // The events may not have been counted yet: then their metric is registered here, and learns of them when they are.
+    await addProperties(tx, [[property]]);
+    const names = [...byName.keys()];
+    await registerMetrics(tx, [property, names.map(newUuid), names, names.map(() => false)]);
+    const metrics = (await lockMetrics(tx, [property, names])).map(({ id, name }) => ({
+      metricId: id,
+      cells: [...(byName.get(name)?.values() ?? [])],
+    }));
+    const [row] = await readProperties(tx, [[property]]);
+    if (!row) throw new Error("the property has no row");
+    const given = await addCells(tx, numbers, property, row.generation, metrics);
+    if (row.building !== null) await addCells(tx, numbers, property, row.building, metrics);
+    return given;
+  }
+}

@@ -1,0 +1,124 @@
+/** Counts digests of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
+import { newUuid } from "#shared/ids.ts";
+import type { Transaction } from "#shared/postgres.ts";
+import { formatMicros } from "#shared/time.ts";
+import { formatDecimal } from "./domain/decimal.ts";
+import type { Cell, Digest } from "./domain/digest.ts";
+import { mergeSchema, type ObservedSchema } from "./domain/schema.ts";
+import { isSystemMetric } from "./domain/system-metrics.ts";
+import type { Numbers, ProfileNumbers } from "./numbers.ts";
+import { withNumbers } from "./profile-set.ts";
+import { lockMetrics, registerMetrics, updateMetrics } from "./sql/metrics.ts";
+import { addToRollups, readSets, writeSets } from "./sql/rollups.ts";
+
+/** Cells of one metric. */
+interface MetricCells {
+  metricId: string;
+  cells: Iterable<Cell>;
+}
+
+/**
+ * Learns what digests say of the metrics themselves: that they are there, when, and their schema. Registers those that are new.
+ * @param counted whether their events are new, or counted anew.
+ * @returns the metrics' ids by name.
+ */
+export async function learnMetrics(
+  tx: Transaction,
+  property: string,
+  digests: ReadonlyMap<string, Digest>,
+  counted: "new" | "anew",
+): Promise<Map<string, string>> {
+  const names = [...digests.keys()];
+  let metrics = await lockMetrics(tx, [property, names]);
+  if (metrics.length < names.length) {
+    await registerMetrics(tx, [property, names.map(newUuid), names, names.map(isSystemMetric)]);
+    metrics = await lockMetrics(tx, [property, names]);
+  }
+  const updates = metrics.map((metric) => {
+    const digest = digests.get(metric.name);
+    if (!digest) throw new Error("a metric was read that was not asked for");
+    const schema: ObservedSchema = new Map(Object.entries(metric.schema));
+    const isEarlier = metric.first_seen_at === null || digest.firstSeenAt < metric.first_seen_at;
+    return {
+      id: metric.id,
+      count: counted === "new" ? digest.count : 0,
+      firstSeenAt: formatMicros(isEarlier ? digest.firstSeenAt : (metric.first_seen_at as number)),
+      source: isEarlier ? digest.source : metric.source,
+      schema: learned(schema, digest.schema) ? JSON.stringify(Object.fromEntries(schema)) : null,
+      digest,
+    };
+  });
+  await updateMetrics(tx, [
+    property,
+    updates.map(({ id }) => id),
+    updates.map(({ count }) => count),
+    updates.map(({ firstSeenAt }) => firstSeenAt),
+    updates.map(({ source }) => source),
+    updates.map(({ schema }) => schema),
+    updates.map(({ digest }) => formatMicros(digest.firstOccurredAt)),
+    updates.map(({ digest }) => formatMicros(digest.lastOccurredAt)),
+    updates.map(({ digest }) => formatMicros(digest.lastReceivedAt)),
+  ]);
+  return new Map(metrics.map(({ name, id }) => [name, id]));
+}
+
+/** The cells of digests, by metric. */
+export function cellsOf(digests: ReadonlyMap<string, Digest>, ids: ReadonlyMap<string, string>): MetricCells[] {
+  return [...digests].map(([name, { cells }]) => ({ metricId: ids.get(name) ?? "", cells: cells.values() }));
+}
+
+/** Adds cells to the roll-ups of a generation. Their metrics must be locked. @returns the numbers of their profiles. */
+export async function addCells(
+  tx: Transaction,
+  numbers: ProfileNumbers,
+  property: string,
+  generation: number,
+  metrics: readonly MetricCells[],
+): Promise<Numbers> {
+  const rows = metrics.flatMap(({ metricId, cells }) => [...cells].map((cell) => ({ metricId, cell })));
+  const counted = rows.filter(({ cell }) => cell.count > 0);
+  if (counted.length > 0) {
+    await addToRollups(tx, [
+      property,
+      generation,
+      ...keyColumns(counted),
+      counted.map(({ cell }) => cell.count),
+      counted.map(({ cell }) => formatDecimal(cell.value)),
+    ]);
+  }
+  const withProfiles = rows.filter(({ cell }) => cell.profileIds.size > 0);
+  if (withProfiles.length === 0) return new Map();
+  const given = await numbers.give(
+    tx,
+    property,
+    withProfiles.flatMap(({ cell }) => [...cell.profileIds]),
+  );
+  const columns = keyColumns(withProfiles);
+  const before = new Map(
+    (await readSets(tx, [property, generation, ...columns])).map(({ at, profiles }) => [at, profiles]),
+  );
+  const sets = withProfiles.map(({ cell }, index) =>
+    withNumbers(
+      before.get(index + 1),
+      [...cell.profileIds].map((id) => given.get(id) as number),
+    ),
+  );
+  await writeSets(tx, [property, generation, ...columns, sets]);
+  return given;
+}
+
+function keyColumns(rows: readonly { metricId: string; cell: Cell }[]): string[][] {
+  return [
+    rows.map(({ metricId }) => metricId),
+    rows.map(({ cell }) => formatMicros(cell.period)),
+    rows.map(({ cell }) => cell.source),
+    rows.map(({ cell }) => cell.currency),
+  ];
+}
+
+/** Adds to a schema what is new. @returns whether anything was. */
+function learned(schema: ObservedSchema, observed: ObservedSchema): boolean {
+  const before = new Map(schema);
+  mergeSchema(schema, observed);
+  return schema.size !== before.size || [...schema].some(([path, type]) => before.get(path) !== type);
+}

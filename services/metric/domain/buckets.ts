@@ -1,0 +1,79 @@
+/** Spans of time that events are counted in: quarters of an hour where they are kept, civil hours to months where they are shown. */
+import type { Micros } from "#shared/clock.ts";
+
+/** How long a bucket is by civil time; undefined for one that holds all. */
+export type IntervalName = "hour" | "day" | "week" | "month" | undefined;
+
+/** A roll-up holds a quarter of an hour. Since 1972 the offset of every time zone has been a multiple of that. */
+export const periodMicros = 15 * 60 * 1_000_000;
+
+/** When the period of an instant begins. */
+export function periodOf(micros: Micros): Micros {
+  return Math.floor(micros / periodMicros) * periodMicros;
+}
+
+/**
+ * Parts [from, to) at the boundaries of civil time: whole hours, midnights, Mondays, firsts of months. The first bucket begins at `from`,
+ * wherever that lies.
+ * @param timezone IANA name.
+ * @returns when each begins; undefined when there are more than `max`.
+ */
+export function bucketStarts(
+  from: Micros,
+  to: Micros,
+  interval: IntervalName,
+  timezone: string,
+  max: number,
+): Micros[] | undefined {
+  const starts = [from];
+  if (interval === undefined) return starts;
+  for (const boundary of boundariesAfter(from, interval, timezone)) {
+    if (boundary >= to) return starts;
+    if (starts.length === max) return undefined;
+    // Where a calendar leaves out a day, two midnights are the same instant.
+    if (boundary > (starts.at(-1) as Micros)) starts.push(boundary);
+  }
+  return starts;
+}
+
+/** The civil boundaries from the bucket of an instant on, without end. */
+function* boundariesAfter(
+  from: Micros,
+  interval: Exclude<IntervalName, undefined>,
+  timezone: string,
+): Generator<Micros, void> {
+  const start = Temporal.Instant.fromEpochNanoseconds(BigInt(from) * 1000n).toZonedDateTimeISO(timezone);
+  if (interval === "hour") {
+    for (let at = start; ; yield microsOf(at)) {
+      // By what is left of the hour on the clock, as a clock may be put on or back by half of one.
+      const past = (at.minute * 60 + at.second) * 1_000_000 + at.millisecond * 1000 + at.microsecond;
+      at = at.add({ microseconds: 3_600_000_000 - past });
+    }
+  }
+  const today = start.toPlainDate();
+  const first =
+    interval === "month"
+      ? today.with({ day: 1 })
+      : today.subtract({ days: interval === "week" ? today.dayOfWeek - 1 : 0 });
+  for (let count = 1; ; count++) {
+    const date = first.add(
+      interval === "day" ? { days: count } : interval === "week" ? { weeks: count } : { months: count },
+    );
+    yield microsOf(date.toZonedDateTime(timezone));
+  }
+}
+
+function microsOf(time: Temporal.ZonedDateTime): Micros {
+  return Number(time.epochNanoseconds / 1000n);
+}
+
+/** The name of a time zone as the calendar has it, or undefined when there is none of that name. */
+export function findTimezone(name: string): string | undefined {
+  // Offsets such as +01:00 are taken by the calendar too, but are no names.
+  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(name)) return undefined;
+  try {
+    return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
+  } catch {
+    return undefined;
+  }
+}

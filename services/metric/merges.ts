@@ -1,0 +1,104 @@
+/** Merged profiles are one. Sets of profiles keep the numbers that events came with; who was merged into whom is looked at when they are counted. */
+import { RoaringBitmap32 } from "roaring-wasm";
+import type { CallOptions } from "@connectrpc/connect";
+import type { Merge } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { encodeId, lowestUuidAt, timeOfUuid } from "#shared/ids.ts";
+import { calling } from "#shared/interceptors.ts";
+import { withTransaction, type Queryable } from "#shared/postgres.ts";
+import type { MetricContext } from "./context.ts";
+import { newProfileSet, readProfileSet, writeProfileSet, type ProfileSet } from "./profile-set.ts";
+import { findMerges, insertMerges } from "./sql/profiles.ts";
+import { lockNumbers, readMerged, writeMerged } from "./sql/properties.ts";
+
+const mergesMax = 10_000;
+// A merge may be committed after others with a higher id. A transaction is over long before that.
+const lateMergesMs = 120_000;
+
+/** Learns of all merges that are on record at this moment. */
+export async function pullMerges(context: MetricContext, property: string, options: CallOptions): Promise<void> {
+  const { database, profiles, numbers } = context;
+  const propertyId = encodeId("prop", property);
+  const [known] = await readMerged(database, [property]);
+  let after = known?.merges_after ? lowestUuidAt(timeOfUuid(known.merges_after) - lateMergesMs) : undefined;
+  for (let hasMore = true; hasMore;) {
+    const request = { propertyId, limit: mergesMax, ...(after === undefined ? {} : { afterMergeId: after }) };
+    const page = await calling(profiles.listMerges(request, options));
+    ({ hasMore } = page);
+    const last = page.merges.at(-1);
+    if (!last) return;
+    after = last.mergeId;
+    await note(page.merges, last.mergeId);
+  }
+
+  async function note(merges: readonly Merge[], last: string): Promise<void> {
+    const given = await withTransaction(database, async (tx) => {
+      const found = await numbers.give(
+        tx,
+        property,
+        merges.flatMap(({ sourceId, survivorId }) => [sourceId, survivorId]),
+      );
+      await lockNumbers(tx, [property]);
+      const [row] = await readMerged(tx, [property]);
+      const merged = row?.merged ? readProfileSet(row.merged) : newProfileSet();
+      try {
+        const fresh = merges.filter(({ sourceId }) => !merged.has(found.get(sourceId) as number));
+        if (fresh.length === 0) return found;
+        const sources = fresh.map(({ sourceId }) => found.get(sourceId) as number);
+        await insertMerges(tx, [property, sources, fresh.map(({ survivorId }) => found.get(survivorId))]);
+        merged.addMany(sources);
+        await writeMerged(tx, [property, writeProfileSet(merged), last]);
+      } finally {
+        merged.dispose();
+      }
+      return found;
+    });
+    numbers.remember(property, given);
+  }
+}
+
+/** Puts survivors in the place of profiles that were merged away. */
+export async function uniteMerged(database: Queryable, property: string, sets: readonly ProfileSet[]): Promise<void> {
+  const [row] = await readMerged(database, [property]);
+  if (!row?.merged) return;
+  const merged = readProfileSet(row.merged);
+  const gone = newProfileSet();
+  try {
+    for (const set of sets) {
+      if (!set.intersects(merged)) continue;
+      const some = RoaringBitmap32.and(set, merged);
+      gone.orInPlace(some);
+      some.dispose();
+    }
+    const survivorOf = await findSurvivors(database, property, gone.toArray(), merged);
+    for (const set of sets) {
+      if (!set.intersects(gone)) continue;
+      const some = RoaringBitmap32.and(set, gone);
+      set.andNotInPlace(some);
+      set.addMany(some.toArray().map((number) => survivorOf(number)));
+      some.dispose();
+    }
+  } finally {
+    merged.dispose();
+    gone.dispose();
+  }
+}
+
+/** @returns the end of the chain that begins at a number. */
+async function findSurvivors(
+  database: Queryable,
+  property: string,
+  numbers: number[],
+  merged: ProfileSet,
+): Promise<(number: number) => number> {
+  const steps = new Map<number, number>();
+  for (let wanted = numbers; wanted.length > 0;) {
+    const rows = await findMerges(database, [property, wanted]);
+    for (const { source, survivor } of rows) steps.set(source, survivor);
+    wanted = [...new Set(rows.map(({ survivor }) => survivor))].filter((next) => merged.has(next) && !steps.has(next));
+  }
+  return (number) => {
+    let at = number;
+    for (let next = steps.get(at); next !== undefined; next = steps.get(at)) at = next;
+    return at;
+  };
+}

@@ -1,0 +1,77 @@
+/** Small numbers of profiles. A profile gets its number when it first comes up, and keeps it. */
+import { LRUCache } from "lru-cache";
+import { tryDecodeId } from "#shared/ids.ts";
+import type { Queryable, Transaction } from "#shared/postgres.ts";
+import { findNumbers, insertNumbers } from "./sql/profiles.ts";
+import { lockNumbers, takeNumbers } from "./sql/properties.ts";
+
+/** Numbers by TypeID. */
+export type Numbers = Map<string, number>;
+
+/** See the head of this file. */
+export interface ProfileNumbers {
+  /** Numbers of profiles, as far as they have one. */
+  find(database: Queryable, property: string, profileIds: Iterable<string>): Promise<Numbers>;
+  /** Numbers of profiles; those that have none get one. To be remembered once the transaction is committed. */
+  give(tx: Transaction, property: string, profileIds: Iterable<string>): Promise<Numbers>;
+  /** Spares looking them up for a while. */
+  remember(property: string, numbers: Numbers): void;
+}
+
+const rememberedMax = 200_000;
+
+export function createProfileNumbers(): ProfileNumbers {
+  const known = new LRUCache<string, number>({ max: rememberedMax });
+  const keyOf = (property: string, id: string): string => `${property} ${id}`;
+
+  async function lookUp(database: Queryable, property: string, ids: readonly string[], found: Numbers): Promise<void> {
+    if (ids.length === 0) return;
+    const idOf = new Map(ids.map((id) => [uuidOf(id), id]));
+    for (const { profile_id: uuid, number } of await findNumbers(database, [property, [...idOf.keys()]])) {
+      found.set(idOf.get(uuid) as string, number);
+    }
+  }
+
+  async function find(database: Queryable, property: string, profileIds: Iterable<string>): Promise<Numbers> {
+    const found: Numbers = new Map();
+    const unknown: string[] = [];
+    for (const id of profileIds) {
+      const number = known.get(keyOf(property, id));
+      if (number === undefined) unknown.push(id);
+      else found.set(id, number);
+    }
+    await lookUp(database, property, unknown, found);
+    return found;
+  }
+
+  return {
+    find,
+    async give(tx, property, profileIds) {
+      const wanted = [...new Set(profileIds)];
+      const found = await find(tx, property, wanted);
+      if (found.size === wanted.length) return found;
+      await lockNumbers(tx, [property]);
+      // Somebody may have given them theirs before the lock was ours.
+      const missingBefore = wanted.filter((id) => !found.has(id));
+      await lookUp(tx, property, missingBefore, found);
+      const missing = missingBefore.filter((id) => !found.has(id));
+      if (missing.length === 0) return found;
+      const [taken] = await takeNumbers(tx, [property, missing.length]);
+      if (!taken) throw new Error("the property has no row");
+      const first = taken.last - missing.length + 1;
+      const numbers = missing.map((_, index) => first + index);
+      await insertNumbers(tx, [property, missing.map(uuidOf), numbers]);
+      for (const [index, id] of missing.entries()) found.set(id, first + index);
+      return found;
+    },
+    remember(property, numbers) {
+      for (const [id, number] of numbers) known.set(keyOf(property, id), number);
+    },
+  };
+}
+
+function uuidOf(profileId: string): string {
+  const uuid = tryDecodeId("prof", profileId);
+  if (uuid === undefined) throw new Error("this is not the id of a profile");
+  return uuid;
+}

@@ -1,0 +1,98 @@
+/** Roll-ups: what is added to them, and what is read of them. */
+import { statement } from "#shared/postgres.ts";
+
+/**
+ * Adds to roll-ups, in the order of their keys. $1 property_id, $2 generation, then columns: $3 metric_id, $4 period, $5 source, $6 currency,
+ * $7 events, $8 value
+ */
+export const addToRollups = statement(
+  "metric.rollups.add",
+  `INSERT INTO metric.rollups AS r (property_id, generation, metric_id, period, source, currency, events, value)
+   SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.events, c.value
+   FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bigint[], $8::numeric[])
+     AS c (metric_id, period, source, currency, events, value)
+   ORDER BY c.metric_id, c.period, c.source, c.currency
+   ON CONFLICT (property_id, metric_id, generation, period, source, currency)
+     DO UPDATE SET events = r.events + excluded.events, value = r.value + excluded.value`,
+);
+
+/** Which set of profiles. */
+export interface SetKey {
+  metric_id: string;
+  period: number;
+  source: string;
+  currency: string;
+}
+
+/** $1 property_id, $2 generation, then columns: $3 metric_id, $4 period, $5 source, $6 currency. `at` is the place in these columns, from 1. */
+export const readSets = statement<{ at: number; profiles: Buffer }>(
+  "metric.rollup_profiles.read",
+  `SELECT wanted.at::integer AS at, p.profiles
+   FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[])
+     WITH ORDINALITY AS wanted (metric_id, period, source, currency, at)
+   CROSS JOIN LATERAL (
+     SELECT profiles FROM metric.rollup_profiles
+     WHERE property_id = $1 AND metric_id = wanted.metric_id AND generation = $2 AND period = wanted.period
+       AND source = wanted.source AND currency = wanted.currency
+     LIMIT 1
+   ) p`,
+);
+
+/** Columns as in readSets, and $7 profiles. */
+export const writeSets = statement(
+  "metric.rollup_profiles.write",
+  `INSERT INTO metric.rollup_profiles (property_id, generation, metric_id, period, source, currency, profiles)
+   SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.profiles
+   FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[])
+     AS c (metric_id, period, source, currency, profiles)
+   ORDER BY c.metric_id, c.period, c.source, c.currency
+   ON CONFLICT (property_id, metric_id, generation, period, source, currency) DO UPDATE SET profiles = excluded.profiles`,
+);
+
+// $1 property_id, $2 metric_id, $3 generation, $4 from, $5 to, $6 bucket starts, $7 source or null for any, $8 currency or null for any
+const within = `property_id = $1 AND metric_id = $2 AND generation = $3 AND period >= $4 AND period < $5
+     AND ($7::text IS NULL OR source = $7) AND ($8::text IS NULL OR currency = $8)`;
+
+/** Sums of roll-ups by bucket, source and currency. $1 property_id, $2 metric_id, $3 generation, $4 from, $5 to, $6 bucket starts, $7 source, $8 currency; null for any */
+export const sumRollups = statement<{
+  bucket: number;
+  source: string;
+  currency: string;
+  events: number;
+  value: string;
+}>(
+  "metric.rollups.sum",
+  `SELECT width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, sum(events)::bigint AS events, sum(value) AS value
+   FROM metric.rollups WHERE ${within}
+   GROUP BY 1, 2, 3`,
+);
+
+/** The sets of profiles of the same roll-ups, one by one. */
+export const readSetsWithin = statement<{ bucket: number; source: string; currency: string; profiles: Buffer }>(
+  "metric.rollup_profiles.read_within",
+  `SELECT width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, profiles
+   FROM metric.rollup_profiles WHERE ${within}`,
+);
+
+/** How many events the roll-ups of metrics hold in all. $1 property_id, $2 metric ids, $3 generation */
+export const countRollups = statement<{ metric_id: string; events: number }>(
+  "metric.rollups.count",
+  `SELECT metric_id, sum(events)::bigint AS events FROM metric.rollups
+   WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation = $3
+   GROUP BY metric_id`,
+);
+
+const deleteOld = (table: string): string =>
+  `DELETE FROM metric.${table} WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM metric.${table}
+     WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation < $3 LIMIT $4
+   )) RETURNING true AS gone`;
+
+/** Deletes roll-ups that are not shown any more. $1 property_id, $2 metric ids, $3 the generation that is shown, $4 rows at most. One row for each. */
+export const deleteOldRollups = statement<{ gone: boolean }>("metric.rollups.delete_old", deleteOld("rollups"));
+
+/** The same of the sets of profiles. */
+export const deleteOldSets = statement<{ gone: boolean }>(
+  "metric.rollup_profiles.delete_old",
+  deleteOld("rollup_profiles"),
+);

@@ -1,0 +1,30 @@
+/** Up to when all events are counted. */
+import type { CallOptions } from "@connectrpc/connect";
+import type { Micros } from "#shared/clock.ts";
+import { decodeId } from "#shared/ids.ts";
+import { calling } from "#shared/interceptors.ts";
+import { fromTimestamp } from "#shared/time.ts";
+import type { MetricContext } from "./context.ts";
+import { findBatches } from "./sql/batches.ts";
+
+/**
+ * The instant up to which every event of a property is on record, and in the roll-ups as they are from now on. To be asked before these are
+ * read: what is on its way is looked for in the order in which it goes, from the event service to here.
+ */
+export async function readAsOf(
+  { events, database }: MetricContext,
+  propertyId: string,
+  options: CallOptions,
+): Promise<{ recorded: Micros; counted: Micros }> {
+  const { recordedUpTo, waiting, hasMore } = await calling(events.getWatermark({ propertyId }, options));
+  if (!recordedUpTo) throw new Error("a watermark lacks its time");
+  const recorded = fromTimestamp(recordedUpTo);
+  if (waiting.length === 0) return { recorded, counted: recorded };
+  const property = decodeId("prop", propertyId, "property_id");
+  const rows = await findBatches(database, [property, waiting.map(({ batchId }) => batchId)]);
+  const taken = new Set(rows.map(({ id }) => id));
+  // Those that are not told of were received no earlier than the last one that is.
+  const open = waiting.find(({ batchId }) => !taken.has(batchId)) ?? (hasMore ? waiting.at(-1) : undefined);
+  const before = open?.receivedAt ? fromTimestamp(open.receivedAt) - 1 : recorded;
+  return { recorded, counted: Math.min(recorded, before) };
+}
