@@ -27,7 +27,9 @@ beforeAll(async () => {
 
 async function readSource(path: string): Promise<SourceFile> {
   const text = await readFile(path, "utf8");
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, specifier = ""]) => specifier);
+  const specifiers = [...text.matchAll(/(?<!["'`])\b(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(
+    ([, specifier = ""]) => specifier,
+  );
   const imports = specifiers.flatMap((specifier) => {
     if (specifier.startsWith("#proto/")) return [specifier.replace("#proto/", "proto/gen/")];
     if (specifier.startsWith("#shared/")) return [specifier.replace("#shared/", "services/shared/")];

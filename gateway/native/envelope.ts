@@ -5,6 +5,7 @@ import { callerOf } from "../plugins/request.ts";
 /** What meta may say beyond what it always says. */
 export interface MetaExtra {
   resolved_from?: string;
+  as_of?: string;
   page?: { limit: number; has_more: boolean; next_cursor: string | null };
 }
 

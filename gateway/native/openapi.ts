@@ -109,7 +109,7 @@ const commonHeaders = {
 
 function describeOperation({ method, url, scope, operation }: DocumentedRoute): Json {
   const { id, tag, summary, description, body, success } = operation;
-  const isWrite = method !== "GET";
+  const isWrite = method !== "GET" && !operation.reads;
   const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
   const content = toContent({
     type: "object",

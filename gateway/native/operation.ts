@@ -17,6 +17,8 @@ export interface Operation {
   body?: readonly Type.TObject[];
   /** Whether it takes If-Match. */
   precondition?: true;
+  /** It changes nothing, although it is sent with POST. */
+  reads?: true;
   /** What it answers. */
   data: Type.TSchema;
   /** Whether data is an array of those, in pages. */

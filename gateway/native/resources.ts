@@ -91,6 +91,40 @@ export const Metric = Type.Object(
   closed,
 );
 
+const decimal = Type.String({ pattern: "^-?\\d+(\\.\\d+)?$" });
+
+export const MetricAggregate = Type.Object(
+  {
+    object: Type.Literal("metric_aggregate"),
+    metric_id: id("mtr"),
+    name: Type.String(),
+    interval: nullable(oneOf(["hour", "day", "week", "month"], "Closed")),
+    timezone: Type.String(),
+    from: time(),
+    to: time(),
+    buckets: Type.Array(time(), {
+      description: "When each begins: the first at `from`, the others at civil boundaries",
+    }),
+    series: Type.Array(
+      Type.Object(
+        {
+          group: anyObject("The value of each field grouped by"),
+          count: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
+          sum_value: Type.Optional(Type.Array(decimal)),
+          unique_profiles: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
+        },
+        closed,
+      ),
+      { description: "In order of their groups; a value for each bucket" },
+    ),
+    recency: Type.Object(
+      { first_occurred_at: nullable(time()), last_occurred_at: nullable(time()), last_received_at: nullable(time()) },
+      { ...closed, description: "Of all events of the metric" },
+    ),
+  },
+  closed,
+);
+
 export const Event = Type.Object(
   {
     id: id("evt"),

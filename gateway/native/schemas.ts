@@ -172,3 +172,40 @@ export const IdentifierUpdate = Type.Object(
   { is_primary: Type.Literal(true, { description: "The other identifiers of its type lose the mark" }) },
   closed,
 );
+
+const aggregateField = "source, currency, or properties. and the keys of a path joined by dots";
+
+export const MetricAggregateCreate = Type.Object(
+  {
+    metric_id: Type.Optional(Type.String({ description: "The metric: this or metric" })),
+    metric: Type.Optional(Type.String({ description: "Its name" })),
+    measurements: Type.Optional(
+      Type.Array(Type.Union([Type.Literal("count"), Type.Literal("sum_value"), Type.Literal("unique_profiles")]), {
+        minItems: 1,
+        maxItems: 3,
+        description: "count unless others are named",
+      }),
+    ),
+    interval: Type.Optional(
+      Type.Union([Type.Literal("hour"), Type.Literal("day"), Type.Literal("week"), Type.Literal("month")], {
+        description: "Without one there is one bucket",
+      }),
+    ),
+    from: Type.String({ description: "ISO 8601 with an offset; what happened from then on" }),
+    to: Type.String({ description: "ISO 8601 with an offset; what happened before then" }),
+    timezone: Type.Optional(Type.String({ description: "IANA name; UTC unless another is named" })),
+    group_by: Type.Optional(Type.Array(Type.String(), { [documented]: { maxItems: 2 }, description: aggregateField })),
+    filter: Type.Optional(
+      Type.Object(
+        {},
+        {
+          [documented]: { maxProperties: 10, additionalProperties: { type: ["string", "number", "boolean", "null"] } },
+          additionalProperties: true,
+          description: `Scalars that fields equal: ${aggregateField}`,
+          [opaque]: true,
+        },
+      ),
+    ),
+  },
+  closed,
+);

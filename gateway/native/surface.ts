@@ -6,6 +6,7 @@ import { sendError, sendNotFound } from "./errors.ts";
 import { collectOperations, createDocument } from "./openapi.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { identifierRoutes } from "./routes/identifiers.ts";
+import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
 import { metricRoutes } from "./routes/metrics.ts";
 import { profileRoutes } from "./routes/profiles.ts";
 
@@ -23,6 +24,7 @@ export function nativeSurface(context: NativeContext, document: (text: object) =
     profileRoutes(app, context);
     identifierRoutes(app, context);
     metricRoutes(app, context);
+    metricAggregateRoutes(app, context);
     document(createDocument(operations));
     addMethodNotAllowed();
   };

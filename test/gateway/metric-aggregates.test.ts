@@ -1,0 +1,352 @@
+/** Aggregates agree with a recount of the stored events, to the last digit, whatever was asked and whatever happened meanwhile. */
+import { expect, test } from "vitest";
+import type { Answer } from "../support/api.ts";
+import { describeEverywhere, testCall, type TestDaybook, type TestProperty } from "../support/daybook.ts";
+import { newEmail, newProfile } from "../support/people.ts";
+import { eventually } from "../support/processes.ts";
+import { recount, toRows, type Recount } from "../support/recount.ts";
+
+const path = "/v1/metric-aggregates";
+const all = ["count", "sum_value", "unique_profiles"];
+const hourMs = 3_600_000;
+
+/** Asks again until everything that was received before now is in the answer. */
+function aggregated(api: TestProperty, body: object): Promise<Answer> {
+  const since = Date.now();
+  return eventually(async () => {
+    const answer = await api.post(path, body);
+    if (answer.status !== 200) throw new Error(answer.text);
+    return Date.parse(answer.body.meta.as_of) > since ? answer : undefined;
+  });
+}
+
+const random = (below: number): number => Math.floor(Math.random() * below);
+
+/** Events at random times of a range, some at its edges and at whole hours, with random values, of random people. */
+function randomEvents(count: number, from: string, to: string, people: readonly object[]): object[] {
+  const [begin, end] = [Date.parse(from), Date.parse(to)];
+  return Array.from({ length: count }, (_, index) => {
+    const at = begin + random(end - begin);
+    const time = [at, at - (at % hourMs), begin, end, end - 1][index < 5 ? index : random(2)] as number;
+    const digits = random(9);
+    const value = `${random(5) === 0 ? "-" : ""}${random(1_000_000)}${digits > 0 ? `.${String(random(10 ** digits)).padStart(digits, "0")}` : ""}`;
+    const currency = ["EUR", "USD", undefined][random(3)];
+    return {
+      type: "order.completed",
+      properties: {},
+      ...people[random(people.length)],
+      occurred_at: new Date(time).toISOString(),
+      ...(currency === undefined ? {} : { value, currency }),
+    };
+  });
+}
+
+async function record(api: TestProperty, events: object[]): Promise<void> {
+  for (let at = 0; at < events.length; at += 1000) {
+    const { body } = await api.post("/v1/events/batch", { events: events.slice(at, at + 1000), backfill: true });
+    expect(body.data.counts.failed).toBe(0);
+  }
+}
+
+const names = (count: number): object[] => Array.from({ length: count }, () => ({ identifier: newEmail() }));
+
+async function expectAgreement(
+  daybook: TestDaybook,
+  api: TestProperty,
+  asked: Omit<Recount, "propertyId" | "type">,
+): Promise<void> {
+  const type = "order.completed";
+  const { groupBy = [], ...rest } = asked;
+  const { body } = await api.post(path, { metric: type, measurements: all, ...rest, group_by: groupBy });
+  // Sums are by currency, whether it was asked for or not.
+  const grouped = groupBy.includes("currency") ? groupBy : [...groupBy, "currency" as const];
+  const expected = await recount(daybook, { propertyId: api.propertyId, type, ...asked, groupBy: grouped });
+  const byKey = (one: { bucket: string; group: string }, other: typeof one): number =>
+    `${one.group} ${one.bucket}` < `${other.group} ${other.bucket}` ? -1 : 1;
+  const normal = (rows: ReturnType<typeof toRows>) =>
+    rows.map((row) => ({ ...row, sum: row.sum.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") })).toSorted(byKey);
+  expect(normal(toRows(body.data)), JSON.stringify(asked)).toEqual(normal(expected));
+  expect(expected.length).toBeGreaterThan(0);
+}
+
+describeEverywhere("metric aggregates", (daybook) => {
+  const zones: [string, string, string][] = [
+    // Each range holds a change of the clock in its zone, and neither begins nor ends on a whole quarter of an hour.
+    ["UTC", "2026-02-25T03:07:11.000123Z", "2026-03-12T19:59:59.5Z"],
+    ["Europe/Berlin", "2026-03-25T10:02:00Z", "2026-04-03T10:01:00Z"],
+    ["Europe/Berlin", "2026-10-20T00:00:00+02:00", "2026-11-02T00:00:00+01:00"],
+    ["America/St_Johns", "2026-03-01T00:00:00-03:30", "2026-03-15T01:20:00Z"],
+    ["America/St_Johns", "2026-10-27T12:34:56.789Z", "2026-11-09T00:00:00Z"],
+    ["Asia/Kathmandu", "2026-05-30T00:00:00Z", "2026-06-04T00:00:00Z"],
+    ["Australia/Lord_Howe", "2026-04-01T00:00:00Z", "2026-04-08T00:00:00Z"],
+  ];
+  test.each(zones)("agree with a recount in %s from %s", async (timezone, from, to) => {
+    const api = await daybook().newProperty();
+    await record(api, randomEvents(1_500, from, to, names(40)));
+    await aggregated(api, { metric: "order.completed", from, to });
+    // Where a clock goes back by half an hour PostgreSQL's truncation to hours takes the half hours for one.
+    const hour = timezone === "Australia/Lord_Howe" ? [] : (["hour"] as const);
+    for (const interval of [undefined, ...hour, "day", "week", "month"] as const) {
+      await expectAgreement(daybook(), api, { interval, from, to, timezone });
+    }
+    await expectAgreement(daybook(), api, { interval: "day", from, to, timezone, groupBy: ["source", "currency"] });
+    // A range within one quarter of an hour.
+    const begin = new Date(Date.parse(from) - (Date.parse(from) % hourMs) + hourMs).toISOString();
+    const end = new Date(Date.parse(begin) + hourMs).toISOString();
+    const { body } = await api.post(path, { metric: "order.completed", from: begin, to: end });
+    const inner = new Date(Date.parse(begin) + 60_000).toISOString();
+    const parts = await Promise.all(
+      [
+        [begin, inner],
+        [inner, end],
+      ].map(([first, last]) => api.post(path, { metric: "order.completed", from: first, to: last })),
+    );
+    expect(parts.reduce((sum, part) => sum + part.body.data.series[0].count[0], 0)).toBe(body.data.series[0].count[0]);
+  });
+
+  test("answer in the form that is documented", async () => {
+    const api = await daybook().newProperty();
+    const event = { type: "order_completed", identifier: { type: "email", value: "a@example.com" }, properties: {} };
+    const times = ["2026-01-01T12:00:00Z", "2026-01-02T12:00:00Z"];
+    await record(api, [
+      { ...event, value: "49.90", currency: "eur", occurred_at: times[0] },
+      { ...event, value: "10", currency: "EUR", occurred_at: times[0] },
+      { ...event, value: "-0.005", currency: "USD", occurred_at: times[1] },
+      { ...event, occurred_at: times[1] },
+    ]);
+    const range = { from: "2026-01-01T06:00:00+01:00", to: "2026-01-03T00:00:00Z" };
+    const { body, headers } = await aggregated(api, {
+      metric: "order_completed",
+      measurements: all,
+      interval: "day",
+      ...range,
+    });
+    const [metric] = (await api.get("/v1/metrics?filter[name]=order.completed")).body.data;
+    const [, last] = (await api.get("/v1/events?sort=received_at")).body.data;
+    expect(body.data).toEqual({
+      object: "metric_aggregate",
+      metric_id: metric.id,
+      name: "order.completed",
+      interval: "day",
+      timezone: "UTC",
+      from: "2026-01-01T05:00:00.000000Z",
+      to: "2026-01-03T00:00:00.000000Z",
+      buckets: ["2026-01-01T05:00:00.000000Z", "2026-01-02T00:00:00.000000Z"],
+      series: [
+        { group: { currency: "EUR" }, count: [2, 0], sum_value: ["59.90", "0"], unique_profiles: [1, 0] },
+        { group: { currency: "USD" }, count: [0, 1], sum_value: ["0", "-0.005"], unique_profiles: [0, 1] },
+        { group: { currency: null }, count: [0, 1], sum_value: ["0", "0"], unique_profiles: [0, 1] },
+      ],
+      recency: {
+        first_occurred_at: "2026-01-01T12:00:00.000000Z",
+        last_occurred_at: "2026-01-02T12:00:00.000000Z",
+        last_received_at: last.received_at,
+      },
+    });
+    expect(headers.get("idempotency-replayed")).toBeNull();
+    const total = await api.post(path, { metric_id: metric.id, ...range });
+    expect(total.body.data).toMatchObject({
+      interval: null,
+      buckets: [body.data.from],
+      series: [{ group: {}, count: [4] }],
+    });
+    expect(Object.keys(total.body.data.series[0])).toEqual(["group", "count"]);
+    const chosen = await api.post(path, {
+      metric: "order.completed",
+      measurements: ["sum_value"],
+      filter: { currency: "eur" },
+      ...range,
+    });
+    expect(chosen.body.data.series).toEqual([{ group: {}, sum_value: ["59.90"] }]);
+    const none = await api.post(path, { metric: "order.completed", filter: { currency: "GBP" }, ...range });
+    expect(none.body.data.series).toEqual([{ group: {}, count: [0] }]);
+  });
+
+  test("sums are exact, however large and however many", async () => {
+    const api = await daybook().newProperty();
+    const event = {
+      type: "big.sum",
+      identifier: newEmail(),
+      properties: {},
+      currency: "EUR",
+      occurred_at: "2026-01-01T00:00:00Z",
+    };
+    await record(api, [
+      ...Array.from({ length: 999 }, () => ({ ...event, value: "999999999999999999.99999999" })),
+      { ...event, value: "0.00000001" },
+    ]);
+    const { body } = await aggregated(api, {
+      metric: "big.sum",
+      measurements: ["sum_value"],
+      from: "2026-01-01T00:00:00Z",
+      to: "2026-01-02T00:00:00Z",
+    });
+    expect(body.data.series).toEqual([{ group: { currency: "EUR" }, sum_value: ["998999999999999999999.99999002"] }]);
+  });
+
+  test("profiles that were merged are one at once, in chains too, and events that were anonymous belong to whom they are linked to", async () => {
+    const api = await daybook().newProperty();
+    const range = { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" };
+    const asked = { metric: "page.viewed", measurements: ["count", "unique_profiles"], interval: "day", ...range };
+    const people = await Promise.all(Array.from({ length: 6 }, () => newProfile(api)));
+    const view = { type: "page.viewed", properties: {} };
+    await record(api, [
+      ...people.flatMap(({ id }) => [
+        { ...view, profile_id: id, occurred_at: "2026-01-01T10:00:00Z" },
+        { ...view, profile_id: id, occurred_at: "2026-01-02T10:00:00Z" },
+      ]),
+      { ...view, identifier: { type: "device", value: "d-1" }, occurred_at: "2026-01-02T11:00:00Z" },
+      { ...view, identifier: { type: "device", value: "d-1" }, occurred_at: "2026-01-02T12:00:00Z" },
+    ]);
+    const before = await aggregated(api, asked);
+    expect(before.body.data.series).toEqual([{ group: {}, count: [6, 8], unique_profiles: [6, 6] }]);
+    const uniques = async (body: object): Promise<number[]> =>
+      (await api.post(path, body)).body.data.series[0].unique_profiles;
+    const [a, b, c, d, e] = people;
+    const merge = (into?: { path: string }, source?: { id: string }) =>
+      api.post(`${into?.path}/merge`, { source_profile_id: source?.id });
+    await merge(b, a);
+    expect(await uniques(asked)).toEqual([5, 5]);
+    await merge(c, b);
+    await merge(d, e);
+    expect(await uniques(asked)).toEqual([3, 3]);
+    // The same where it is counted from the events.
+    expect(await uniques({ ...asked, from: "2026-01-01T00:00:01Z", to: "2026-01-02T23:59:59Z" })).toEqual([3, 3]);
+    expect(await uniques({ ...asked, filter: { "properties.none": null } })).toEqual([3, 3]);
+    await newProfile(api, { identifiers: [{ type: "device", value: "d-1" }] });
+    await eventually(async () => ((await uniques(asked)).join() === "3,4" ? true : undefined));
+    expect(await uniques({ ...asked, interval: undefined })).toEqual([4]);
+  });
+
+  test("group by properties and choose by them, from the events themselves", async () => {
+    const api = await daybook().newProperty();
+    const at = { occurred_at: "2026-01-01T10:00:00Z" };
+    const event = (properties: object | string, more: object = {}): object => ({
+      type: "cart.updated",
+      identifier: newEmail(),
+      properties,
+      ...at,
+      ...more,
+    });
+    const body = JSON.stringify({
+      events: [
+        event({ plan: "pro", deep: { n: 1 } }),
+        event({ plan: "pro", deep: { n: 2 } }, { value: "1.5", currency: "EUR" }),
+        event({ plan: "free", list: ["x"] }),
+        event({ plan: null }),
+        event({}),
+        event({ plan: true }),
+        event({ plan: "NUMBER" }),
+      ],
+    }).replace('"NUMBER"', "1.0");
+    await api.post("/v1/events/batch", body);
+    await api.post("/v1/events/batch", body.replace("1.0", "1"));
+    const range = { metric: "cart.updated", from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+    await aggregated(api, range);
+    const counts = async (more: object): Promise<Record<string, number>> => {
+      const answer = await api.post(path, { ...range, ...more });
+      expect(answer.status, answer.text).toBe(200);
+      return Object.fromEntries(
+        answer.body.data.series.map(({ group, count }: { group: object; count: number[] }) => [
+          JSON.stringify(Object.values(group)),
+          count[0],
+        ]),
+      );
+    };
+    expect(await counts({ group_by: ["properties.plan"] })).toEqual({
+      '["pro"]': 4,
+      '["free"]': 2,
+      "[null]": 4,
+      "[true]": 2,
+      "[1]": 2,
+    });
+    expect(await counts({ group_by: ["properties.deep.n", "currency"] })).toEqual({
+      "[1,null]": 2,
+      '[2,"EUR"]': 2,
+      "[null,null]": 10,
+    });
+    expect(await counts({ filter: { "properties.plan": "pro" } })).toEqual({ "[]": 4 });
+    expect(await counts({ filter: { "properties.plan": 1 } })).toEqual({ "[]": 2 });
+    expect(await counts({ filter: { "properties.plan": "1" } })).toEqual({ "[]": 0 });
+    expect(await counts({ filter: { "properties.plan": true } })).toEqual({ "[]": 2 });
+    expect(await counts({ filter: { "properties.plan": null } })).toEqual({ "[]": 4 });
+    expect(await counts({ filter: { "properties.list.0": "x", source: "api" } })).toEqual({ "[]": 2 });
+    expect(await counts({ filter: { source: "sdk" } })).toEqual({ "[]": 0 });
+  });
+
+  test("as_of is true while others record", async () => {
+    const api = await daybook().newProperty();
+    const received: string[] = [];
+    let isRecording = true;
+    const writers = Array.from({ length: 8 }, async () => {
+      while (isRecording) {
+        const { body } = await api.post("/v1/events", { type: "tick.tock", identifier: newEmail(), properties: {} });
+        received.push(body.data.received_at);
+      }
+    });
+    const range = { from: "2026-01-01T00:00:00Z", to: "2027-06-01T00:00:00Z" };
+    await eventually(async () =>
+      (await api.post(path, { metric: "tick.tock", ...range })).status === 200 ? true : undefined,
+    );
+    let compared = 0;
+    for (let turn = 0; turn < 60; turn++) {
+      const { body } = await api.post(path, { metric: "tick.tock", ...range });
+      const known = received.filter((at) => at <= body.meta.as_of).length;
+      compared = Math.max(compared, known);
+      expect(body.data.series[0].count[0]).toBeGreaterThanOrEqual(known);
+    }
+    isRecording = false;
+    await Promise.all(writers);
+    expect(compared).toBeGreaterThan(0);
+    const { body } = await aggregated(api, { metric: "tick.tock", ...range });
+    expect(body.data.series[0].count[0]).toBe(received.length);
+  });
+
+  test("counting all events anew changes nothing, also while others record", async () => {
+    const api = await daybook().newProperty();
+    const [from, to] = ["2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"];
+    const people = names(30);
+    await record(api, randomEvents(2_000, from, to, people));
+    const asked = {
+      metric: "order.completed",
+      measurements: all,
+      interval: "day",
+      from,
+      to,
+      timezone: "Europe/Berlin",
+    };
+    const before = await aggregated(api, asked);
+    const request = { propertyId: api.propertyId };
+    const isDone = async (): Promise<true | undefined> =>
+      (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0 ? true : undefined;
+    const { properties } = await daybook().clients.metrics.rebuildRollups(request, testCall);
+    expect(properties).toBe(1);
+    let isRecording = true;
+    const writers = Array.from({ length: 3 }, async () => {
+      for (let turn = 0; isRecording || turn < 3; turn++)
+        await record(api, randomEvents(20, to, "2026-03-01T00:00:00Z", people));
+    });
+    await eventually(isDone, { timeoutMs: 60_000 });
+    // Begun anew in the middle of it.
+    await daybook().clients.metrics.rebuildRollups(request, testCall);
+    await daybook().clients.metrics.rebuildRollups(request, testCall);
+    await eventually(isDone, { timeoutMs: 60_000 });
+    isRecording = false;
+    await Promise.all(writers);
+    expect((await aggregated(api, asked)).body.data).toMatchObject({
+      buckets: before.body.data.buckets,
+      series: before.body.data.series,
+    });
+    await expectAgreement(daybook(), api, { interval: "day", from, to: "2026-03-01T00:00:00Z", timezone: "UTC" });
+    const { metrics } = await daybook().clients.metrics.getMetrics(
+      { ...request, names: ["order.completed"] },
+      testCall,
+    );
+    const { body } = await api.post(path, {
+      metric: "order.completed",
+      from: "2020-01-01T00:00:00Z",
+      to: "2030-01-01T00:00:00Z",
+    });
+    expect(Number(metrics[0]?.eventCount)).toBe(body.data.series[0].count[0]);
+  });
+});
