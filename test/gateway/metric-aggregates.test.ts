@@ -4,6 +4,7 @@ import type { Answer } from "../support/api.ts";
 import { describeEverywhere, testCall, type TestDaybook, type TestProperty } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
+import { expectError } from "../support/refusals.ts";
 import { recount, toRows, type Recount } from "../support/recount.ts";
 
 const path = "/v1/metric-aggregates";
@@ -274,12 +275,129 @@ describeEverywhere("metric aggregates", (daybook) => {
     expect(await counts({ filter: { source: "sdk" } })).toEqual({ "[]": 0 });
   });
 
+  const range = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
+  const good = { metric: "order.completed", ...range };
+  const bad: [string, object | string, string, string | null][] = [
+    ["neither metric_id nor metric", range, "parameter_missing", "metric_id"],
+    [
+      "both metric_id and metric",
+      { ...good, metric_id: "mtr_01h00000000000000000000000" },
+      "parameter_conflict",
+      "metric",
+    ],
+    ["a mistyped metric_id", { ...range, metric_id: "evt_01h00000000000000000000000" }, "invalid_id", "metric_id"],
+    ["no from", { metric: "a", to: range.to }, "parameter_missing", "from"],
+    ["no to", { metric: "a", from: range.from }, "parameter_missing", "to"],
+    ["a from without an offset", { ...good, from: "2026-01-01T00:00:00" }, "parameter_invalid", "from"],
+    ["a reversed range", { ...good, from: range.to, to: range.from }, "parameter_invalid", "to"],
+    ["an empty range", { ...good, to: range.from }, "parameter_invalid", "to"],
+    ["a range before all calendars", { ...good, from: "0001-01-01T00:00:00Z" }, "parameter_invalid", "from"],
+    ["a range after all of them", { ...good, to: "9999-12-31T23:59:59Z" }, "parameter_invalid", "to"],
+    [
+      "a hundred years of hours",
+      { ...good, from: "1926-01-01T00:00:00Z", interval: "hour" },
+      "parameter_invalid",
+      "interval",
+    ],
+    ["an unknown interval", { ...good, interval: "minute" }, "parameter_invalid", "interval"],
+    ["no measurements", { ...good, measurements: [] }, "parameter_missing", "measurements"],
+    ["an unknown measurement", { ...good, measurements: ["count", "median"] }, "parameter_invalid", "measurements.1"],
+    ["a time zone that does not exist", { ...good, timezone: "Europe/Atlantis" }, "parameter_invalid", "timezone"],
+    ["an offset for a time zone", { ...good, timezone: "+01:00" }, "parameter_invalid", "timezone"],
+    ["no time zone", { ...good, timezone: "" }, "parameter_invalid", "timezone"],
+    ["three groupings", { ...good, group_by: ["source", "currency", "properties.a"] }, "parameter_invalid", "group_by"],
+    ["the same grouping twice", { ...good, group_by: ["source", "source"] }, "parameter_invalid", "group_by.1"],
+    ["an unknown grouping", { ...good, group_by: ["profile_id"] }, "parameter_invalid", "group_by.0"],
+    ["a grouping without a path", { ...good, group_by: ["properties."] }, "parameter_invalid", "group_by.0"],
+    [
+      "a grouping with half a surrogate pair",
+      JSON.stringify({ ...good, group_by: ["properties.X"] }).replace("X", "\\ud800"),
+      "parameter_invalid",
+      "group_by.0",
+    ],
+    ["a grouping with U+0000", { ...good, group_by: ["properties.\0"] }, "parameter_invalid", "group_by.0"],
+    ["an unknown filter", { ...good, filter: { type: "a" } }, "parameter_invalid", "filter.type"],
+    ["a filter that is an object", { ...good, filter: { source: { gt: 1 } } }, "parameter_invalid", "filter.source"],
+    [
+      "a filter that is a list",
+      { ...good, filter: { "properties.a": [1] } },
+      "parameter_invalid",
+      "filter.properties.a",
+    ],
+    ["a filter that is no object", { ...good, filter: "source" }, "parameter_invalid", "filter"],
+    ["a filter with U+0000", { ...good, filter: { "properties.a": "\0" } }, "parameter_invalid", "filter.properties.a"],
+    ["a filter whose field has U+0000", { ...good, filter: { "properties.\0": 1 } }, "parameter_invalid", "filter"],
+    [
+      "eleven filters",
+      { ...good, filter: Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`properties.p${at}`, 1])) },
+      "parameter_invalid",
+      "filter",
+    ],
+    ["an unknown field", { ...good, limit: 1 }, "parameter_unknown", "limit"],
+    ["a list for a body", [good], "parameter_invalid", null],
+  ];
+  test.each(bad)("%s is refused", async (_name, body, code, param) => {
+    const api = await daybook().newProperty();
+    await api.post("/v1/events", { type: "order.completed", identifier: newEmail(), properties: {} });
+    expectError(await api.post(path, body), 400, code, param);
+  });
+
+  test("every field at fault is listed, and no metric of others is found", async () => {
+    const api = await daybook().newProperty();
+    const wrong = {
+      ...good,
+      timezone: "x",
+      group_by: ["y"],
+      filter: { z: 1 },
+      measurements: ["count"],
+      to: range.from,
+    };
+    const { body } = await api.post(path, wrong);
+    expect(body.error.errors.map(({ param }: { param: string }) => param)).toEqual([
+      "to",
+      "timezone",
+      "group_by.0",
+      "filter.z",
+    ]);
+    expectError(await api.post(path, good), 404, "resource_not_found", "metric");
+    const other = await daybook().newProperty();
+    await record(other, randomEvents(1, range.from, range.to, names(1)));
+    const { metric_id: id } = (await aggregated(other, good)).body.data;
+    expectError(await api.post(path, { ...range, metric_id: id }), 404, "resource_not_found", "metric_id");
+    const poor = await other.withScopes(["metrics:write", "events:read"]);
+    const refusal = await poor.post(path, good);
+    expect([refusal.status, refusal.body.error.code]).toEqual([403, "missing_scope"]);
+    expect(refusal.body.error.message).toContain("metrics:read");
+  });
+
+  test("a hundred years, numbers of any size and keys of any name are answered", async () => {
+    const api = await daybook().newProperty();
+    const event = { type: "order.completed", identifier: newEmail(), occurred_at: "1970-01-01T00:00:00Z" };
+    const huge = "1".repeat(40);
+    const events = JSON.stringify({ events: [{ ...event, properties: { a: "N", __proto__x: 1, "d.e": 1 } }] });
+    await api.post("/v1/events/batch", events.replace('"N"', huge).replace("__proto__x", "__proto__"));
+    await api.post("/v1/events/batch", events.replace('"N"', "1e99999"));
+    const years = { metric: "order.completed", from: "1926-01-01T00:00:00Z", to: "2026-12-31T00:00:00Z" };
+    const monthly = await aggregated(api, { ...years, interval: "month", timezone: "America/St_Johns" });
+    expect(monthly.body.data.buckets).toHaveLength(12 * 101 + 1);
+    expect(monthly.body.data.series[0].count.reduce((sum: number, count: number) => sum + count)).toBe(2);
+    const grouped = await api.post(path, { ...years, group_by: ["properties.a", "properties.__proto__"] });
+    expect(grouped.text).toContain(`"properties.a":${huge}`);
+    expect(grouped.text).toContain('"properties.a":1e99999,"properties.__proto__":null');
+    const chosen = (value: string) =>
+      api.post(path, `{"filter":{"properties.a":${value}},${JSON.stringify(years).slice(1)}`);
+    expect((await chosen(huge)).body.data.series[0].count).toEqual([1]);
+    expect((await chosen(`${huge}.0`)).body.data.series[0].count).toEqual([1]);
+    expect((await chosen("1e99999")).body.data.series[0].count).toEqual([1]);
+    expect((await chosen("1e999999999")).body.data.series[0].count).toEqual([0]);
+  });
+
   test("as_of is true while others record", async () => {
     const api = await daybook().newProperty();
     const received: string[] = [];
-    let isRecording = true;
+    const recording = new AbortController();
     const writers = Array.from({ length: 8 }, async () => {
-      while (isRecording) {
+      while (!recording.signal.aborted) {
         const { body } = await api.post("/v1/events", { type: "tick.tock", identifier: newEmail(), properties: {} });
         received.push(body.data.received_at);
       }
@@ -295,7 +413,7 @@ describeEverywhere("metric aggregates", (daybook) => {
       compared = Math.max(compared, known);
       expect(body.data.series[0].count[0]).toBeGreaterThanOrEqual(known);
     }
-    isRecording = false;
+    recording.abort();
     await Promise.all(writers);
     expect(compared).toBeGreaterThan(0);
     const { body } = await aggregated(api, { metric: "tick.tock", ...range });
@@ -321,9 +439,9 @@ describeEverywhere("metric aggregates", (daybook) => {
       (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0 ? true : undefined;
     const { properties } = await daybook().clients.metrics.rebuildRollups(request, testCall);
     expect(properties).toBe(1);
-    let isRecording = true;
+    const recording = new AbortController();
     const writers = Array.from({ length: 3 }, async () => {
-      for (let turn = 0; isRecording || turn < 3; turn++)
+      for (let turn = 0; !recording.signal.aborted || turn < 3; turn++)
         await record(api, randomEvents(20, to, "2026-03-01T00:00:00Z", people));
     });
     await eventually(isDone, { timeoutMs: 60_000 });
@@ -331,7 +449,7 @@ describeEverywhere("metric aggregates", (daybook) => {
     await daybook().clients.metrics.rebuildRollups(request, testCall);
     await daybook().clients.metrics.rebuildRollups(request, testCall);
     await eventually(isDone, { timeoutMs: 60_000 });
-    isRecording = false;
+    recording.abort();
     await Promise.all(writers);
     expect((await aggregated(api, asked)).body.data).toMatchObject({
       buckets: before.body.data.buckets,

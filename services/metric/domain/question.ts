@@ -3,7 +3,7 @@ import type { AggregateMetricRequest } from "#proto/daybook/metric/v1/metric_pb.
 import { Interval, Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { parseJson } from "#shared/json.ts";
+import { isRawNumber, parseJson, textProblem } from "#shared/json.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { bucketStarts, findTimezone, periodOf, type IntervalName } from "./buckets.ts";
 
@@ -56,7 +56,7 @@ export function readQuestion(request: AggregateMetricRequest): Question {
   if (from === undefined || !isReal(from)) note("from", `A range lies between the years ${yearMin} and ${yearMax}.`);
   if (to === undefined || !isReal(to)) note("to", `A range lies between the years ${yearMin} and ${yearMax}.`);
   else if (from !== undefined && to <= from) note("to", "A range ends after it begins.");
-  const timezone = findTimezone(request.timezone || "UTC");
+  const timezone = findTimezone(request.timezone);
   if (timezone === undefined) note("timezone", "This is not the name of an IANA time zone.");
 
   if (request.groupBy.length > groupByMax) note("group_by", `There are at most ${groupByMax} groupings.`);
@@ -108,8 +108,8 @@ function isField(text: string): boolean {
 function isScalar(json: string): boolean {
   try {
     const value = parseJson(json);
-    // Numbers that a double does not hold are objects here, and their text begins as that of a number.
-    return value === null || typeof value !== "object" || /^[-\d]/.test(json);
+    if (typeof value === "string") return textProblem(value) === undefined;
+    return value === null || typeof value !== "object" || isRawNumber(value);
   } catch {
     return false;
   }

@@ -16,14 +16,6 @@ export const addToRollups = statement(
      DO UPDATE SET events = r.events + excluded.events, value = r.value + excluded.value`,
 );
 
-/** Which set of profiles. */
-export interface SetKey {
-  metric_id: string;
-  period: number;
-  source: string;
-  currency: string;
-}
-
 /** $1 property_id, $2 generation, then columns: $3 metric_id, $4 period, $5 source, $6 currency. `at` is the place in these columns, from 1. */
 export const readSets = statement<{ at: number; profiles: Buffer }>(
   "metric.rollup_profiles.read",

@@ -317,7 +317,7 @@ export type AggregateMetricRequest = Message<"daybook.metric.v1.AggregateMetricR
   to?: Timestamp | undefined;
 
   /**
-   * An IANA time zone; empty means UTC.
+   * An IANA time zone.
    *
    * @generated from field: string timezone = 8;
    */
