@@ -15,6 +15,7 @@ import { serviceRoutes, type Routes } from "#shared/transport.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
 import type { RateLimits } from "../../gateway/plugins/rate-limit.ts";
+import type { EventSettings } from "../../services/event/config.ts";
 import { createEvent } from "../../services/event/service.ts";
 import { createIdentity } from "../../services/identity/service.ts";
 import { createMetric } from "../../services/metric/service.ts";
@@ -28,6 +29,7 @@ export interface DaybookOptions {
   internalToken: string;
   bootstrapKeys: { live: string; test: string };
   limits: RateLimits;
+  event: EventSettings;
   log: Log;
   registry: Registry;
   clock?: Clock;
@@ -75,7 +77,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
   const profile = createProfile(await contextOf("profile"));
   const profiles = transportTo(profile);
   const profileClient = createClient(ProfileService, profiles);
-  const event = createEvent(await contextOf("event"), profileClient);
+  const event = createEvent(await contextOf("event"), profileClient, options.event);
   const events = transportTo(event);
   const metric = createMetric(await contextOf("metric"), {
     events: createClient(EventService, events),

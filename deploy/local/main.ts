@@ -8,6 +8,7 @@ import { runProcess, type Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/server.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
+import { readEventSettings } from "../../services/event/config.ts";
 import { readBootstrapKeys } from "../../services/identity/config.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { startDaybook } from "./daybook.ts";
@@ -24,6 +25,7 @@ function readLocalSettings() {
     databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
     natsUrl: reader.optionalUrl("NATS_URL", ["nats:", "tls:"]),
     bootstrapKeys: readBootstrapKeys(reader),
+    event: readEventSettings(reader),
   }));
 }
 
@@ -51,6 +53,7 @@ async function start(owner: Owner): Promise<void> {
       internalToken: secrets.internalToken,
       bootstrapKeys: { live: secrets.liveKey, test: secrets.testKey },
       limits: settings.limits,
+      event: settings.event,
       log,
       registry,
     },

@@ -6,11 +6,12 @@ import { DaybookError } from "#shared/errors.ts";
 import { createClients } from "../clients.ts";
 import { optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
 import { identityCommands } from "./commands/identity.ts";
+import { metricCommands } from "./commands/metrics.ts";
 import { profileCommands } from "./commands/profiles.ts";
 import { connect } from "./connection.ts";
 import { commandLine, helpText, UsageError } from "./usage.ts";
 
-const commands: readonly Command[] = [...identityCommands, ...profileCommands];
+const commands: readonly Command[] = [...identityCommands, ...profileCommands, ...metricCommands];
 const optionNames = Object.keys(optionTexts) as OptionName[];
 
 async function main(args: string[]): Promise<void> {

@@ -7,10 +7,11 @@ import { migrate } from "#shared/migrate.ts";
 import { createOutboxRelay } from "#shared/outbox.ts";
 import { repeat } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
+import type { EventSettings } from "./config.ts";
 import { anonymousEventsRecorded } from "./consumers/anonymous-events-recorded.ts";
 import { profilesChanged } from "./consumers/profiles-changed.ts";
 import type { EventContext } from "./context.ts";
-import { createPartitions, deleteExpired, maintenanceIntervalMs } from "./maintenance.ts";
+import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
 import { createRecordingFloor } from "./floor.ts";
 import { aggregateEvents } from "./rpc/aggregate-events.ts";
 import { getEvents } from "./rpc/get-events.ts";
@@ -23,7 +24,11 @@ import { probe } from "./sql/events.ts";
 const migrations = join(import.meta.dirname, "migrations");
 
 /** Makes the event service. It asks the profile service whose each event is. */
-export function createEvent(serviceContext: ServiceContext, profiles: Client<typeof ProfileService>): Service {
+export function createEvent(
+  serviceContext: ServiceContext,
+  profiles: Client<typeof ProfileService>,
+  { retentionMonths }: EventSettings,
+): Service {
   const owner = new Owner();
   const relay = createOutboxRelay({ ...serviceContext, schema: "event" });
   const { database, clock, log } = serviceContext;
@@ -50,6 +55,7 @@ export function createEvent(serviceContext: ServiceContext, profiles: Client<typ
       owner.own(
         repeat(maintenanceIntervalMs, context.log, "look after tables", async (signal) => {
           await createPartitions(context);
+          if (retentionMonths !== undefined) await detachOld(context, retentionMonths);
           await deleteExpired(context, signal);
         }),
       );

@@ -13,10 +13,20 @@ import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
 import { emptyEvents, findAnonymous, findAnonymousUnder, linkEvents } from "../../services/event/sql/profile-events.ts";
+import { readWatermark } from "../../services/event/sql/recorders.ts";
+import { findBatches } from "../../services/metric/sql/batches.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
+import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
+import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
-import { findSources, findSurvivors, mergeAway, pointToSurvivor } from "../../services/profile/sql/merges.ts";
+import {
+  findSources,
+  findSurvivors,
+  listMerges,
+  mergeAway,
+  pointToSurvivor,
+} from "../../services/profile/sql/merges.ts";
 import {
   findTargets,
   lockProfile,
@@ -180,8 +190,20 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     ["events_property_id_source_occurred_at_id_idx"],
   ],
   ["keys of events", (db) => findKeys(db, [id, ["dedupe_id"], ["a"], now]), ["dedupe_keys_pkey"]],
-  ["metrics to write to", (db) => lockMetrics(db, [[id], ["a.b"]]), ["metrics_property_id_name_key"]],
-  ["metrics that are written", (db) => updateMetrics(db, [[id], [id], [1], [now], ["api"], ["{}"]]), ["metrics_pkey"]],
+  ["how far recording is", (db) => readWatermark(db, [id, "a", now, 1]), ["all of recorders", "outbox_pkey"]],
+  ["merges since one", (db) => listMerges(db, [id, id, 1]), ["merges_pkey"]],
+  ["metrics to write to", (db) => lockMetrics(db, [id, ["a.b"]]), ["metrics_property_id_name_key"]],
+  [
+    "metrics that are written",
+    (db) => updateMetrics(db, [id, [id], [1], [now], ["api"], ["{}"], [now], [now], [now]]),
+    ["metrics_pkey"],
+  ],
+  ["batches that were taken", (db) => findBatches(db, [id, [id]]), ["batches_pkey"]],
+  ["numbers of profiles", (db) => findNumbers(db, [id, [id]]), ["profiles_pkey"]],
+  ["survivors by number", (db) => findMerges(db, [id, [1]]), ["merges_pkey"]],
+  ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null]), ["rollups_pkey"]],
+  ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null]), ["rollup_profiles_pkey"]],
+  ["sets to add to", (db) => readSets(db, [id, 1, [id], [now], ["a"], ["EUR"]]), ["rollup_profiles_pkey"]],
 ];
 
 test.each(cases)("%s", async (_name, run, expected) => {

@@ -63,6 +63,7 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
       internalToken: "a token for the single process of the tests",
       bootstrapKeys: { live: `sk_live_${"a".repeat(40)}`, test: `sk_test_${"a".repeat(40)}` },
       limits: { ordinary: 1_000_000, backfill: 1_000_000 },
+      event: { retentionMonths: undefined },
       log: createLog("test", "error"),
       registry: createRegistry(),
       ...options,

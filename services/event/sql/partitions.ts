@@ -31,3 +31,38 @@ export async function createPartition(database: Database, name: string, from: st
     await tx.query(`ALTER TABLE event.events ATTACH PARTITION event.${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
   });
 }
+
+/** $1 the name of the oldest that stays: names are in the order of their months. */
+const findOlder = statement<{ name: string; is_pending: boolean }>(
+  "event.partitions.find_older",
+  `SELECT c.relname AS name, i.inhdetachpending AS is_pending
+   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+   WHERE i.inhparent = 'event.events'::regclass AND c.relname < $1
+   ORDER BY c.relname`,
+);
+
+/**
+ * Detaches the partitions before one. Concurrently, which holds nobody up, but cannot be part of a transaction; one that was cut short is
+ * finished. One process at a time.
+ * @returns the names of those that were detached.
+ */
+export async function detachPartitions(database: Database, oldest: string): Promise<string[]> {
+  const connection = await database.connect();
+  try {
+    const lock = "hashtext('daybook event partitions detach')";
+    const { rows } = await connection.query<{ mine: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS mine`);
+    if (!rows[0]?.mine) return [];
+    try {
+      const older = await findOlder(connection, [oldest]);
+      for (const { name, is_pending: isPending } of older) {
+        const how = isPending ? "FINALIZE" : "CONCURRENTLY";
+        await connection.query(`ALTER TABLE event.events DETACH PARTITION event.${name} ${how}`);
+      }
+      return older.map(({ name }) => name);
+    } finally {
+      await connection.query(`SELECT pg_advisory_unlock(${lock})`);
+    }
+  } finally {
+    connection.release();
+  }
+}
