@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
+import { normalizeDottedName } from "#shared/dotted-name.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { findJsonProblem, isJsonObject, parseJson, textProblem } from "#shared/json.ts";
 import { formatMicros, parseDateTime } from "#shared/time.ts";
-import { normalizeEventType } from "./event-type.ts";
 import { readMoney, type Money } from "./money.ts";
 
 /** An item that may be recorded, once its profile is known. */
@@ -44,7 +44,7 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
     errors.push({ code, message, param });
   };
 
-  const type = normalizeEventType(input.type);
+  const type = normalizeDottedName(input.type, "type");
   if ("error" in type) errors.push(type.error);
   const money = readMoney(input.value, input.currency);
   if ("errors" in money) errors.push(...money.errors);
@@ -76,7 +76,7 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
     throw DaybookError.ofFields(errors);
   }
   return {
-    type: type.type,
+    type: type.name,
     properties: input.propertiesJson,
     money: money.money,
     occurredAt,

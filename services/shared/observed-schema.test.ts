@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mergeSchema, observe, pathsMax, type ObservedSchema } from "./schema.ts";
+import { mergeSchema, observe, pathsMax, teaches, type ObservedSchema } from "./observed-schema.ts";
 
 function schemaOf(...properties: object[]): ObservedSchema {
   const schema: ObservedSchema = new Map();
@@ -10,7 +10,7 @@ function schemaOf(...properties: object[]): ObservedSchema {
 
 const objects = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.jsonValue({ maxDepth: 4 }));
 
-test("the order in which events and batches come does not matter", () => {
+test("the order in which objects come does not matter", () => {
   fc.assert(
     fc.property(fc.array(objects, { maxLength: 8 }), fc.nat(8), (events, cut) => {
       const whole = schemaOf(...events);
@@ -28,6 +28,21 @@ test("the order in which events and batches come does not matter", () => {
 function sorted(schema: ObservedSchema): [string, string][] {
   return [...schema].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+
+test("what would change nothing is known beforehand, also where no more fits in", () => {
+  const full = schemaOf(Object.fromEntries(Array.from({ length: pathsMax - 2 }, (_, index) => [`p${index}`, index])));
+  fc.assert(
+    fc.property(fc.array(objects, { maxLength: 4 }), objects, fc.boolean(), (known, object, isFull) => {
+      const schema = schemaOf(...known);
+      if (isFull) mergeSchema(schema, full);
+      const before = sorted(schema);
+      const other = schemaOf(object);
+      const isNew = teaches(schema, other);
+      mergeSchema(schema, other);
+      expect(isNew).toBe(JSON.stringify(sorted(schema)) !== JSON.stringify(before));
+    }),
+  );
+});
 
 test("names each kind of value", () => {
   const schema = schemaOf({

@@ -1,0 +1,91 @@
+/** What JSON objects of one kind were seen to be: which paths they have, and what is found there. */
+import { parseDateTime } from "./time.ts";
+
+/** What is found at a path. A closed set. */
+export type ValueTypeName = "string" | "number" | "boolean" | "timestamp" | "array" | "object" | "mixed";
+
+/** Path to type. A Map, so that a key named __proto__ is one like any other. */
+export type ObservedSchema = Map<string, ValueTypeName>;
+type ReadonlySchema = ReadonlyMap<string, ValueTypeName>;
+
+/** Paths that are kept of one kind; further ones are passed over. */
+export const pathsMax = 500;
+/** Longer paths are passed over, and what lies below them. */
+const pathLengthMax = 255;
+/** Of all paths of one kind together. */
+const charactersMax = 32 * 1024;
+
+/**
+ * Adds what one object shows. Objects within it give `a` and `a.b`, lists `items` and `items[].sku`; null teaches nothing; a path found
+ * with two types is mixed.
+ */
+export function observe(schema: ObservedSchema, object: object): void {
+  observeFields(schema, "", object);
+}
+
+/** Adds what another schema shows. The order in which schemas are added does not matter, but for the limit on paths. */
+export function mergeSchema(schema: ObservedSchema, other: ReadonlySchema): void {
+  for (const [path, type] of other) note(schema, path, type);
+}
+
+/** Whether mergeSchema would change a schema. */
+export function teaches(schema: ReadonlySchema, other: ReadonlySchema): boolean {
+  return [...other].some(([path, type]) => isNews(schema, path, type));
+}
+
+function observeFields(schema: ObservedSchema, prefix: string, fields: object): void {
+  for (const [key, value] of Object.entries(fields)) {
+    // Looked at before the two are joined: below a key of 100,000 characters may stand 10,000 others.
+    if (prefix.length + key.length <= pathLengthMax) observeValue(schema, prefix + key, value);
+  }
+}
+
+function observeValue(schema: ObservedSchema, path: string, value: unknown): void {
+  if (value === null) return;
+  note(schema, path, typeOf(value));
+  observeInside(schema, path, value);
+}
+
+function observeInside(schema: ObservedSchema, path: string, value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) observeInside(schema, `${path}[]`, item);
+  else if (typeof value === "object" && value !== null) observeFields(schema, `${path}.`, value);
+}
+
+function note(schema: ObservedSchema, path: string, type: ValueTypeName): void {
+  if (isNews(schema, path, type)) schema.set(path, schema.has(path) ? "mixed" : type);
+}
+
+function isNews(schema: ReadonlySchema, path: string, type: ValueTypeName): boolean {
+  const known = schema.get(path);
+  if (known !== undefined) return known !== type && known !== "mixed";
+  return schema.size < pathsMax && hasRoom(schema, path);
+}
+
+function hasRoom(schema: ReadonlySchema, path: string): boolean {
+  // Fewer paths than this cannot fill it.
+  if ((schema.size + 1) * pathLengthMax <= charactersMax) return true;
+  let characters = path.length;
+  for (const known of schema.keys()) characters += known.length;
+  return characters <= charactersMax;
+}
+
+function typeOf(value: unknown): ValueTypeName {
+  if (Array.isArray(value)) return "array";
+  switch (typeof value) {
+    case "string":
+      return isDateTime(value) ? "timestamp" : "string";
+    case "number":
+      return "number";
+    case "boolean":
+      return "boolean";
+    default:
+      return "object";
+  }
+}
+
+/** An ISO 8601 date-time, with or without an offset. */
+function isDateTime(text: string): boolean {
+  // A quick look first: nearly all texts are none.
+  if (text.length < 16 || text[4] !== "-" || text[7] !== "-") return false;
+  return parseDateTime(text) !== undefined || parseDateTime(`${text}Z`) !== undefined;
+}
