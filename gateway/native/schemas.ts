@@ -209,3 +209,15 @@ export const MetricAggregateCreate = Type.Object(
   },
   closed,
 );
+
+const description = Type.String({ [documented]: { minLength: 1, maxLength: 1000 }, description: "For people" });
+
+export const MetricCreate = Type.Object(
+  {
+    name: Type.String({ description: "The event type that it is to count; underscores become dots" }),
+    description: Type.Optional(description),
+  },
+  closed,
+);
+
+export const MetricUpdate = Type.Object({ description: Type.Union([description, Type.Null()]) }, closed);

@@ -15,9 +15,11 @@ import { buildIntervalMs, forgetBatches, forgetIntervalMs } from "./maintenance.
 import { createProfileNumbers } from "./numbers.ts";
 import { aggregateMetric } from "./rpc/aggregate-metric.ts";
 import { describeRollups } from "./rpc/describe-rollups.ts";
+import { rebuildRollups } from "./rpc/rebuild-rollups.ts";
+import { createMetric as create } from "./rpc/create-metric.ts";
 import { getMetrics } from "./rpc/get-metrics.ts";
 import { listMetrics } from "./rpc/list-metrics.ts";
-import { rebuildRollups } from "./rpc/rebuild-rollups.ts";
+import { updateMetric } from "./rpc/update-metric.ts";
 import { probe } from "./sql/metrics.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
@@ -39,6 +41,8 @@ export function createMetric(
         aggregateMetric: aggregateMetric(context),
         rebuildRollups: rebuildRollups(context, () => building?.wake()),
         describeRollups: describeRollups(context),
+        createMetric: create(context),
+        updateMetric: updateMetric(context),
       });
     },
     async start() {

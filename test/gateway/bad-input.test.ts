@@ -107,7 +107,7 @@ describeEverywhere("bad input", (daybook) => {
 
     test("a wrong method names the right ones", async () => {
       expect((await api.request("DELETE", "/v1/events")).headers.get("allow")).toBe("GET, HEAD, POST");
-      expect((await api.request("DELETE", "/v1/metrics")).headers.get("allow")).toBe("GET, HEAD");
+      expect((await api.request("DELETE", "/v1/metrics")).headers.get("allow")).toBe("GET, HEAD, POST");
     });
   });
 
@@ -149,6 +149,8 @@ describeEverywhere("bad input", (daybook) => {
       ["GET", "/v1/events", "events:read"],
       ["GET", "/v1/metrics", "metrics:read"],
       ["GET", "/v1/metrics/mtr_01h00000000000000000000000", "metrics:read"],
+      ["POST", "/v1/metrics", "metrics:write"],
+      ["PATCH", "/v1/metrics/mtr_01h00000000000000000000000", "metrics:write"],
     ])("%s %s needs %s", async (method, path, scope) => {
       const poor = await api.withScopes(["accounts:read"]);
       const body =

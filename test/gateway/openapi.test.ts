@@ -56,10 +56,12 @@ describeEverywhere("the OpenAPI document", (daybook) => {
       "GET /v1/profiles/{id} getProfile",
       "GET /v1/profiles/{id}/identifiers listIdentifiers",
       "GET /v1/profiles/{id}/identifiers/{identifier_id} getIdentifier",
+      "PATCH /v1/metrics/{id} updateMetric",
       "PATCH /v1/profiles/{id} updateProfile",
       "PATCH /v1/profiles/{id}/identifiers/{identifier_id} updateIdentifier",
       "POST /v1/events createEvent",
       "POST /v1/events/batch createEvents",
+      "POST /v1/metrics createMetric",
       "POST /v1/profiles createProfile",
       "POST /v1/profiles/batch upsertProfiles",
       "POST /v1/profiles/upsert upsertProfile",
@@ -102,6 +104,7 @@ describeEverywhere("the OpenAPI document", (daybook) => {
     const ofIdentifier = `${ofProfile}/identifiers/{identifier_id}`;
     const identifier = `${person.path}/identifiers/${person.identifier_ids[0]}`;
     const good = { type: "a.b", identifier: email, properties: {}, dedupe_id: "d" };
+    const metric = (await api.post("/v1/metrics", { name: "e.f" })).body.data;
     const calls: [string, string, string, unknown?][] = [
       ["GET", "/v1/profiles", "/v1/profiles?expand=identifiers&page[limit]=1"],
       ["GET", "/v1/profiles", "/v1/profiles?sort=x"],
@@ -144,6 +147,11 @@ describeEverywhere("the OpenAPI document", (daybook) => {
       ["GET", "/v1/events/{id}", `/v1/events/${event.id}?expand=profile,metric`],
       ["GET", "/v1/metrics", "/v1/metrics"],
       ["GET", "/v1/metrics/{id}", "/v1/metrics/x"],
+      ["POST", "/v1/metrics", "/v1/metrics", { name: "c.d", description: "x" }],
+      ["POST", "/v1/metrics", "/v1/metrics", { name: "c.d" }],
+      ["POST", "/v1/metrics", "/v1/metrics", { name: "profile.seen" }],
+      ["PATCH", "/v1/metrics/{id}", `/v1/metrics/${metric.id}`, { description: null }],
+      ["PATCH", "/v1/metrics/{id}", "/v1/metrics/mtr_01h00000000000000000000000", { description: "x" }],
     ];
     for (const [method, described, path, body] of calls) {
       const send = method === "PATCH" ? api.patch : api.post;

@@ -18,6 +18,7 @@ import { findBatches } from "../../services/metric/sql/batches.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
+import { describeMetric } from "../../services/metric/sql/registrations.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
 import {
@@ -204,6 +205,7 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null]), ["rollups_pkey"]],
   ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null]), ["rollup_profiles_pkey"]],
   ["sets to add to", (db) => readSets(db, [id, 1, [id], [now], ["a"], ["EUR"]]), ["rollup_profiles_pkey"]],
+  ["a metric that is described", (db) => describeMetric(db, [id, id, "x"]), ["metrics_pkey"]],
 ];
 
 test.each(cases)("%s", async (_name, run, expected) => {

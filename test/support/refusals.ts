@@ -33,6 +33,7 @@ export async function expectNothingBehind(daybook: TestDaybook, api: TestPropert
     "profile.item_keys",
     "profile.outbox",
     "metric.metrics",
+    "metric.registrations",
   ];
   const database = new pg.Client({ connectionString: daybook.databaseUrl });
   await database.connect();

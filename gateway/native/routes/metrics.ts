@@ -1,4 +1,5 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
@@ -10,6 +11,11 @@ import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { queryOf } from "../query.ts";
 import { Metric } from "../resources.ts";
+import { MetricCreate, MetricUpdate } from "../schemas.ts";
+import { createReader } from "../validation.ts";
+
+const createBody = createReader(MetricCreate);
+const updateBody = createReader(MetricUpdate);
 
 const list = operation("metrics:read", {
   id: "listMetrics",
@@ -37,6 +43,32 @@ const read = operation("metrics:read", {
   errors: ["invalid_id", "resource_not_found"],
 });
 
+const create = operation("metrics:write", {
+  id: "createMetric",
+  tag: "Metrics",
+  summary: "Register a metric before its first event",
+  description:
+    "Its schema is empty and its first_seen_at null until events of that type come, which it then counts. At most 10,000 metrics of a property " +
+    "are registered so; further ones are refused with too_many_items.",
+  body: [MetricCreate],
+  data: Metric,
+  success: { 201: "The metric registered" },
+  errors: ["invalid_event_type", "reserved_event_type", "metric_exists", "too_many_items"],
+});
+
+const update = operation("metrics:write", {
+  id: "updateMetric",
+  tag: "Metrics",
+  summary: "Describe a metric",
+  description: "null takes the description away. Those of the platform's own metrics stay as they are.",
+  body: [MetricUpdate],
+  data: Metric,
+  success: { 200: "The metric after the write" },
+  errors: ["invalid_id", "resource_not_found", "metric_read_only"],
+});
+
+type WithId = { Params: { id: string } };
+
 export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
   app.get("/metrics", list, async (request, reply) => {
     const query = queryOf(request);
@@ -61,7 +93,21 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     return sendData(request, reply, `[${metrics.map(metricJson).join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id));
   });
 
-  app.get<{ Params: { id: string } }>("/metrics/:id", read, async (request, reply) => {
+  app.post("/metrics", create, async (request, reply) => {
+    queryOf(request);
+    const { name, description } = createBody.read(request.body);
+    const { propertyId } = callerOf(request);
+    const { metric } = await calling(
+      clients.metrics.createMetric(
+        { propertyId, name, ...(description === undefined ? {} : { description }) },
+        callOptions(callOf(request)),
+      ),
+    );
+    void reply.code(201).header("location", `/v1/metrics/${metric?.id}`);
+    return sendWritten(request, reply, metric);
+  });
+
+  app.get<WithId>("/metrics/:id", read, async (request, reply) => {
     queryOf(request);
     decodeId("mtr", request.params.id, "id");
     const { propertyId } = callerOf(request);
@@ -72,6 +118,28 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     if (!metric) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "id" });
     return sendData(request, reply, metricJson(metric));
   });
+
+  app.patch<WithId>("/metrics/:id", update, async (request, reply) => {
+    queryOf(request);
+    const { id: metricId } = request.params;
+    decodeId("mtr", metricId, "id");
+    const { description } = updateBody.read(request.body);
+    const { propertyId } = callerOf(request);
+    const { metric } = await calling(
+      clients.metrics.updateMetric(
+        { propertyId, metricId, ...(description === null ? {} : { description }) },
+        callOptions(callOf(request)),
+      ),
+      (param) => (param === "metric_id" ? "id" : param),
+    );
+    return sendWritten(request, reply, metric);
+  });
+}
+
+function sendWritten(request: FastifyRequest, reply: FastifyReply, metric: MetricMessage | undefined): FastifyReply {
+  if (!metric) throw new Error("the metric was not returned");
+  void reply.header("idempotency-replayed", "false");
+  return sendData(request, reply, metricJson(metric));
 }
 
 function readBoolean(text: string | undefined, param: string): boolean | undefined {

@@ -17,7 +17,8 @@ export interface MetricRow {
   last_received_at: Micros | null;
 }
 
-const shown = `id, name, source, system, description, first_seen_at, schema, event_count, first_occurred_at, last_occurred_at,
+/** The columns of a MetricRow. */
+export const shown = `id, name, source, system, description, first_seen_at, schema, event_count, first_occurred_at, last_occurred_at,
   last_received_at`;
 
 /** $1 property_id, $2 ids, $3 names */

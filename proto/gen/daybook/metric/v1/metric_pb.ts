@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/metric/v1/metric.proto.
  */
 export const file_daybook_metric_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("Ch5kYXlib29rL21ldHJpYy92MS9tZXRyaWMucHJvdG8SEWRheWJvb2subWV0cmljLnYxIkgKDE9ic2VydmVkUGF0aBIMCgRwYXRoGAEgASgJEioKBHR5cGUYAiABKA4yHC5kYXlib29rLm1ldHJpYy52MS5WYWx1ZVR5cGUi9QEKBk1ldHJpYxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKBnNvdXJjZRgDIAEoCUgAiAEBEg4KBnN5c3RlbRgEIAEoCBIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEjEKDWZpcnN0X3NlZW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBnNjaGVtYRgHIAMoCzIfLmRheWJvb2subWV0cmljLnYxLk9ic2VydmVkUGF0aBITCgtldmVudF9jb3VudBgIIAEoA0IJCgdfc291cmNlQg4KDF9kZXNjcmlwdGlvbiJLChFHZXRNZXRyaWNzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgptZXRyaWNfaWRzGAIgAygJEg0KBW5hbWVzGAMgAygJIkAKEkdldE1ldHJpY3NSZXNwb25zZRIqCgdtZXRyaWNzGAEgAygLMhkuZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljIsYBChJMaXN0TWV0cmljc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhMKBnNvdXJjZRgDIAEoCUgBiAEBEhMKBnN5c3RlbRgEIAEoCEgCiAEBEg0KBWxpbWl0GAUgASgFEhwKD2FmdGVyX21ldHJpY19pZBgGIAEoCUgDiAEBQgcKBV9uYW1lQgkKB19zb3VyY2VCCQoHX3N5c3RlbUISChBfYWZ0ZXJfbWV0cmljX2lkIlMKE0xpc3RNZXRyaWNzUmVzcG9uc2USKgoHbWV0cmljcxgBIAMoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIQCghoYXNfbW9yZRgCIAEoCCLvAgoWQWdncmVnYXRlTWV0cmljUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRITCgltZXRyaWNfaWQYAiABKAlIABIOCgRuYW1lGAMgASgJSAASNAoMbWVhc3VyZW1lbnRzGAQgAygOMh4uZGF5Ym9vay5tZXRyaWMudjEuTWVhc3VyZW1lbnQSLQoIaW50ZXJ2YWwYBSABKA4yGy5kYXlib29rLm1ldHJpYy52MS5JbnRlcnZhbBIoCgRmcm9tGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIdGltZXpvbmUYCCABKAkSEAoIZ3JvdXBfYnkYCSADKAkSNgoKY29uZGl0aW9ucxgKIAMoCzIiLmRheWJvb2subWV0cmljLnYxLk1ldHJpY0NvbmRpdGlvbkIICgZtZXRyaWMiNAoPTWV0cmljQ29uZGl0aW9uEg0KBWZpZWxkGAEgASgJEhIKCnZhbHVlX2pzb24YAiABKAkiiAMKF0FnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEikKBm1ldHJpYxgBIAEoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIxCg1idWNrZXRfc3RhcnRzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgDIAMoCRIvCgZzZXJpZXMYBCADKAsyHy5kYXlib29rLm1ldHJpYy52MS5NZXRyaWNTZXJpZXMSKQoFYXNfb2YYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjUKEWZpcnN0X29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsYXN0X29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsYXN0X3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJeCgxNZXRyaWNTZXJpZXMSEwoLdmFsdWVzX2pzb24YASADKAkSDQoFY291bnQYAiADKAMSEQoJc3VtX3ZhbHVlGAMgAygJEhcKD3VuaXF1ZV9wcm9maWxlcxgEIAMoAyJBChVSZWJ1aWxkUm9sbHVwc1JlcXVlc3QSGAoLcHJvcGVydHlfaWQYASABKAlIAIgBAUIOCgxfcHJvcGVydHlfaWQiLAoWUmVidWlsZFJvbGx1cHNSZXNwb25zZRISCgpwcm9wZXJ0aWVzGAEgASgFIkIKFkRlc2NyaWJlUm9sbHVwc1JlcXVlc3QSGAoLcHJvcGVydHlfaWQYASABKAlIAIgBAUIOCgxfcHJvcGVydHlfaWQiTgoXRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2USGwoTcHJvcGVydGllc19idWlsZGluZxgBIAEoBRIWCg5ldmVudHNfY291bnRlZBgCIAEoAyrKAQoJVmFsdWVUeXBlEhoKFlZBTFVFX1RZUEVfVU5TUEVDSUZJRUQQABIVChFWQUxVRV9UWVBFX1NUUklORxABEhUKEVZBTFVFX1RZUEVfTlVNQkVSEAISFgoSVkFMVUVfVFlQRV9CT09MRUFOEAMSGAoUVkFMVUVfVFlQRV9USU1FU1RBTVAQBBIUChBWQUxVRV9UWVBFX0FSUkFZEAUSFQoRVkFMVUVfVFlQRV9PQkpFQ1QQBhIUChBWQUxVRV9UWVBFX01JWEVEEAcqfQoLTWVhc3VyZW1lbnQSGwoXTUVBU1VSRU1FTlRfVU5TUEVDSUZJRUQQABIVChFNRUFTVVJFTUVOVF9DT1VOVBABEhkKFU1FQVNVUkVNRU5UX1NVTV9WQUxVRRACEh8KG01FQVNVUkVNRU5UX1VOSVFVRV9QUk9GSUxFUxADKnAKCEludGVydmFsEhgKFElOVEVSVkFMX1VOU1BFQ0lGSUVEEAASEQoNSU5URVJWQUxfSE9VUhABEhAKDElOVEVSVkFMX0RBWRACEhEKDUlOVEVSVkFMX1dFRUsQAxISCg5JTlRFUlZBTF9NT05USBAEMoMECg1NZXRyaWNTZXJ2aWNlElkKCkdldE1ldHJpY3MSJC5kYXlib29rLm1ldHJpYy52MS5HZXRNZXRyaWNzUmVxdWVzdBolLmRheWJvb2subWV0cmljLnYxLkdldE1ldHJpY3NSZXNwb25zZRJcCgtMaXN0TWV0cmljcxIlLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVxdWVzdBomLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVzcG9uc2USaAoPQWdncmVnYXRlTWV0cmljEikuZGF5Ym9vay5tZXRyaWMudjEuQWdncmVnYXRlTWV0cmljUmVxdWVzdBoqLmRheWJvb2subWV0cmljLnYxLkFnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEmUKDlJlYnVpbGRSb2xsdXBzEiguZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXF1ZXN0GikuZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXNwb25zZRJoCg9EZXNjcmliZVJvbGx1cHMSKS5kYXlib29rLm1ldHJpYy52MS5EZXNjcmliZVJvbGx1cHNSZXF1ZXN0GiouZGF5Ym9vay5tZXRyaWMudjEuRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5kYXlib29rL21ldHJpYy92MS9tZXRyaWMucHJvdG8SEWRheWJvb2subWV0cmljLnYxIkgKDE9ic2VydmVkUGF0aBIMCgRwYXRoGAEgASgJEioKBHR5cGUYAiABKA4yHC5kYXlib29rLm1ldHJpYy52MS5WYWx1ZVR5cGUi9QEKBk1ldHJpYxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKBnNvdXJjZRgDIAEoCUgAiAEBEg4KBnN5c3RlbRgEIAEoCBIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEjEKDWZpcnN0X3NlZW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBnNjaGVtYRgHIAMoCzIfLmRheWJvb2subWV0cmljLnYxLk9ic2VydmVkUGF0aBITCgtldmVudF9jb3VudBgIIAEoA0IJCgdfc291cmNlQg4KDF9kZXNjcmlwdGlvbiJLChFHZXRNZXRyaWNzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgptZXRyaWNfaWRzGAIgAygJEg0KBW5hbWVzGAMgAygJIkAKEkdldE1ldHJpY3NSZXNwb25zZRIqCgdtZXRyaWNzGAEgAygLMhkuZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljIsYBChJMaXN0TWV0cmljc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEbmFtZRgCIAEoCUgAiAEBEhMKBnNvdXJjZRgDIAEoCUgBiAEBEhMKBnN5c3RlbRgEIAEoCEgCiAEBEg0KBWxpbWl0GAUgASgFEhwKD2FmdGVyX21ldHJpY19pZBgGIAEoCUgDiAEBQgcKBV9uYW1lQgkKB19zb3VyY2VCCQoHX3N5c3RlbUISChBfYWZ0ZXJfbWV0cmljX2lkIlMKE0xpc3RNZXRyaWNzUmVzcG9uc2USKgoHbWV0cmljcxgBIAMoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIQCghoYXNfbW9yZRgCIAEoCCLvAgoWQWdncmVnYXRlTWV0cmljUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRITCgltZXRyaWNfaWQYAiABKAlIABIOCgRuYW1lGAMgASgJSAASNAoMbWVhc3VyZW1lbnRzGAQgAygOMh4uZGF5Ym9vay5tZXRyaWMudjEuTWVhc3VyZW1lbnQSLQoIaW50ZXJ2YWwYBSABKA4yGy5kYXlib29rLm1ldHJpYy52MS5JbnRlcnZhbBIoCgRmcm9tGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIdGltZXpvbmUYCCABKAkSEAoIZ3JvdXBfYnkYCSADKAkSNgoKY29uZGl0aW9ucxgKIAMoCzIiLmRheWJvb2subWV0cmljLnYxLk1ldHJpY0NvbmRpdGlvbkIICgZtZXRyaWMiNAoPTWV0cmljQ29uZGl0aW9uEg0KBWZpZWxkGAEgASgJEhIKCnZhbHVlX2pzb24YAiABKAkiiAMKF0FnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEikKBm1ldHJpYxgBIAEoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYxIxCg1idWNrZXRfc3RhcnRzGAIgAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgDIAMoCRIvCgZzZXJpZXMYBCADKAsyHy5kYXlib29rLm1ldHJpYy52MS5NZXRyaWNTZXJpZXMSKQoFYXNfb2YYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjUKEWZpcnN0X29jY3VycmVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsYXN0X29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI0ChBsYXN0X3JlY2VpdmVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJeCgxNZXRyaWNTZXJpZXMSEwoLdmFsdWVzX2pzb24YASADKAkSDQoFY291bnQYAiADKAMSEQoJc3VtX3ZhbHVlGAMgAygJEhcKD3VuaXF1ZV9wcm9maWxlcxgEIAMoAyJBChVSZWJ1aWxkUm9sbHVwc1JlcXVlc3QSGAoLcHJvcGVydHlfaWQYASABKAlIAIgBAUIOCgxfcHJvcGVydHlfaWQiLAoWUmVidWlsZFJvbGx1cHNSZXNwb25zZRISCgpwcm9wZXJ0aWVzGAEgASgFIkIKFkRlc2NyaWJlUm9sbHVwc1JlcXVlc3QSGAoLcHJvcGVydHlfaWQYASABKAlIAIgBAUIOCgxfcHJvcGVydHlfaWQiTgoXRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2USGwoTcHJvcGVydGllc19idWlsZGluZxgBIAEoBRIWCg5ldmVudHNfY291bnRlZBgCIAEoAyJiChNDcmVhdGVNZXRyaWNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBAUIOCgxfZGVzY3JpcHRpb24iQQoUQ3JlYXRlTWV0cmljUmVzcG9uc2USKQoGbWV0cmljGAEgASgLMhkuZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljImcKE1VwZGF0ZU1ldHJpY1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJbWV0cmljX2lkGAIgASgJEhgKC2Rlc2NyaXB0aW9uGAMgASgJSACIAQFCDgoMX2Rlc2NyaXB0aW9uIkEKFFVwZGF0ZU1ldHJpY1Jlc3BvbnNlEikKBm1ldHJpYxgBIAEoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYyrKAQoJVmFsdWVUeXBlEhoKFlZBTFVFX1RZUEVfVU5TUEVDSUZJRUQQABIVChFWQUxVRV9UWVBFX1NUUklORxABEhUKEVZBTFVFX1RZUEVfTlVNQkVSEAISFgoSVkFMVUVfVFlQRV9CT09MRUFOEAMSGAoUVkFMVUVfVFlQRV9USU1FU1RBTVAQBBIUChBWQUxVRV9UWVBFX0FSUkFZEAUSFQoRVkFMVUVfVFlQRV9PQkpFQ1QQBhIUChBWQUxVRV9UWVBFX01JWEVEEAcqfQoLTWVhc3VyZW1lbnQSGwoXTUVBU1VSRU1FTlRfVU5TUEVDSUZJRUQQABIVChFNRUFTVVJFTUVOVF9DT1VOVBABEhkKFU1FQVNVUkVNRU5UX1NVTV9WQUxVRRACEh8KG01FQVNVUkVNRU5UX1VOSVFVRV9QUk9GSUxFUxADKnAKCEludGVydmFsEhgKFElOVEVSVkFMX1VOU1BFQ0lGSUVEEAASEQoNSU5URVJWQUxfSE9VUhABEhAKDElOVEVSVkFMX0RBWRACEhEKDUlOVEVSVkFMX1dFRUsQAxISCg5JTlRFUlZBTF9NT05USBAEMsUFCg1NZXRyaWNTZXJ2aWNlElkKCkdldE1ldHJpY3MSJC5kYXlib29rLm1ldHJpYy52MS5HZXRNZXRyaWNzUmVxdWVzdBolLmRheWJvb2subWV0cmljLnYxLkdldE1ldHJpY3NSZXNwb25zZRJcCgtMaXN0TWV0cmljcxIlLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVxdWVzdBomLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVzcG9uc2USaAoPQWdncmVnYXRlTWV0cmljEikuZGF5Ym9vay5tZXRyaWMudjEuQWdncmVnYXRlTWV0cmljUmVxdWVzdBoqLmRheWJvb2subWV0cmljLnYxLkFnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEmUKDlJlYnVpbGRSb2xsdXBzEiguZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXF1ZXN0GikuZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXNwb25zZRJoCg9EZXNjcmliZVJvbGx1cHMSKS5kYXlib29rLm1ldHJpYy52MS5EZXNjcmliZVJvbGx1cHNSZXF1ZXN0GiouZGF5Ym9vay5tZXRyaWMudjEuRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2USXwoMQ3JlYXRlTWV0cmljEiYuZGF5Ym9vay5tZXRyaWMudjEuQ3JlYXRlTWV0cmljUmVxdWVzdBonLmRheWJvb2subWV0cmljLnYxLkNyZWF0ZU1ldHJpY1Jlc3BvbnNlEl8KDFVwZGF0ZU1ldHJpYxImLmRheWJvb2subWV0cmljLnYxLlVwZGF0ZU1ldHJpY1JlcXVlc3QaJy5kYXlib29rLm1ldHJpYy52MS5VcGRhdGVNZXRyaWNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * ObservedPath is one property of the events of a type.
@@ -577,6 +577,118 @@ export const DescribeRollupsResponseSchema: GenMessage<DescribeRollupsResponse> 
   messageDesc(file_daybook_metric_v1_metric, 13);
 
 /**
+ * CreateMetricRequest is a metric to be made.
+ *
+ * @generated from message daybook.metric.v1.CreateMetricRequest
+ */
+export type CreateMetricRequest = Message<"daybook.metric.v1.CreateMetricRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The event type that it is to count; `_` becomes `.`.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * 1 to 1,000 characters.
+   *
+   * @generated from field: optional string description = 3;
+   */
+  description?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.CreateMetricRequest.
+ * Use `create(CreateMetricRequestSchema)` to create a new message.
+ */
+export const CreateMetricRequestSchema: GenMessage<CreateMetricRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 14);
+
+/**
+ * CreateMetricResponse is the metric made.
+ *
+ * @generated from message daybook.metric.v1.CreateMetricResponse
+ */
+export type CreateMetricResponse = Message<"daybook.metric.v1.CreateMetricResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.metric.v1.Metric metric = 1;
+   */
+  metric?: Metric | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.CreateMetricResponse.
+ * Use `create(CreateMetricResponseSchema)` to create a new message.
+ */
+export const CreateMetricResponseSchema: GenMessage<CreateMetricResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 15);
+
+/**
+ * UpdateMetricRequest is what to write.
+ *
+ * @generated from message daybook.metric.v1.UpdateMetricRequest
+ */
+export type UpdateMetricRequest = Message<"daybook.metric.v1.UpdateMetricRequest"> & {
+  /**
+   * The property in which to write.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The metric.
+   *
+   * @generated from field: string metric_id = 2;
+   */
+  metricId: string;
+
+  /**
+   * 1 to 1,000 characters; absent takes the description away.
+   *
+   * @generated from field: optional string description = 3;
+   */
+  description?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.UpdateMetricRequest.
+ * Use `create(UpdateMetricRequestSchema)` to create a new message.
+ */
+export const UpdateMetricRequestSchema: GenMessage<UpdateMetricRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 16);
+
+/**
+ * UpdateMetricResponse is the metric after the write.
+ *
+ * @generated from message daybook.metric.v1.UpdateMetricResponse
+ */
+export type UpdateMetricResponse = Message<"daybook.metric.v1.UpdateMetricResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.metric.v1.Metric metric = 1;
+   */
+  metric?: Metric | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.UpdateMetricResponse.
+ * Use `create(UpdateMetricResponseSchema)` to create a new message.
+ */
+export const UpdateMetricResponseSchema: GenMessage<UpdateMetricResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 17);
+
+/**
  * ValueType is what a property of an event was seen to be. A closed set.
  *
  * @generated from enum daybook.metric.v1.ValueType
@@ -813,6 +925,27 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof DescribeRollupsRequestSchema;
     output: typeof DescribeRollupsResponseSchema;
+  },
+  /**
+   * CreateMetric registers a metric before its first event, which then counts in it. Fails with `metric_exists` when the
+   * property has one of this name, however it came to be, and with `too_many_items` for one that is too many.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.CreateMetric
+   */
+  createMetric: {
+    methodKind: "unary";
+    input: typeof CreateMetricRequestSchema;
+    output: typeof CreateMetricResponseSchema;
+  },
+  /**
+   * UpdateMetric describes a metric. Fails with `metric_read_only` for one of the platform's own.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.UpdateMetric
+   */
+  updateMetric: {
+    methodKind: "unary";
+    input: typeof UpdateMetricRequestSchema;
+    output: typeof UpdateMetricResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_metric_v1_metric, 0);

@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { CreateMetricResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { normalizeDottedName } from "#shared/dotted-name.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, newUuid } from "#shared/ids.ts";
+import { withTransaction } from "#shared/postgres.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { descriptionProblem } from "../domain/description.ts";
+import { toMetric } from "../mapping.ts";
+import { countRegistration, insertMetric } from "../sql/registrations.ts";
+
+// Events are limited by the keys that send them; a name costs nothing but a call.
+const registrationsMax = 10_000;
+
+export function createMetric({ database }: ServiceContext): ServiceImpl<typeof MetricService>["createMetric"] {
+  return async ({ propertyId, name, description }) => {
+    const property = decodeId("prop", propertyId, "property_id");
+    const reading = normalizeDottedName(name, "name");
+    const problem = descriptionProblem(description);
+    if ("error" in reading || problem) {
+      throw DaybookError.ofFields([...("error" in reading ? [reading.error] : []), ...(problem ? [problem] : [])]);
+    }
+    const row = await withTransaction(database, async (tx) => {
+      // First, so that whoever waits for a name waits for one that counts no more.
+      const [counted] = await countRegistration(tx, [property]);
+      const [made] = await insertMetric(tx, [property, newUuid(), reading.name, description ?? null]);
+      if (!made) {
+        throw new DaybookError("metric_exists", "The property has a metric of this name.", { param: "name" });
+      }
+      if (!counted || counted.count > registrationsMax) {
+        const message = `At most ${registrationsMax.toLocaleString("en")} metrics of a property are registered before their events.`;
+        throw new DaybookError("too_many_items", message, { param: "name" });
+      }
+      return made;
+    });
+    return create(CreateMetricResponseSchema, { metric: toMetric(row) });
+  };
+}

@@ -1,0 +1,28 @@
+/** What callers say of metrics themselves: that there is to be one, and what it is about. */
+import { statement } from "#shared/postgres.ts";
+import { shown, type MetricRow } from "./metrics.ts";
+
+/**
+ * Makes a metric that has no events yet. Gives no row when the name is taken.
+ * $1 property_id, $2 id, $3 name, $4 description
+ */
+export const insertMetric = statement<MetricRow>(
+  "metric.registrations.insert",
+  `INSERT INTO metric.metrics (property_id, id, name, description) VALUES ($1, $2, $3, $4)
+   ON CONFLICT (property_id, name) DO NOTHING
+   RETURNING ${shown}`,
+);
+
+/** Counts one more, and holds off others of the property until the end of the transaction. $1 property_id */
+export const countRegistration = statement<{ count: number }>(
+  "metric.registrations.count",
+  `INSERT INTO metric.registrations AS r (property_id, count) VALUES ($1, 1)
+   ON CONFLICT (property_id) DO UPDATE SET count = r.count + 1
+   RETURNING count`,
+);
+
+/** Gives no row when there is no such metric, or it is the platform's own. $1 property_id, $2 id, $3 description or null */
+export const describeMetric = statement<MetricRow>(
+  "metric.registrations.describe",
+  `UPDATE metric.metrics SET description = $3 WHERE property_id = $1 AND id = $2 AND NOT system RETURNING ${shown}`,
+);
