@@ -5,10 +5,12 @@ import { migrate } from "#shared/migrate.ts";
 import { createOutboxRelay } from "#shared/outbox.ts";
 import { repeat } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
+import { createAttributeSchemas } from "./attribute-schemas.ts";
 import type { ProfileContext } from "./context.ts";
 import { forgetIntervalMs, forgetItemKeys } from "./maintenance.ts";
 import { addIdentifier } from "./rpc/add-identifier.ts";
 import { createProfile as create } from "./rpc/create-profile.ts";
+import { getAttributeSchema } from "./rpc/get-attribute-schema.ts";
 import { getMergedProfiles } from "./rpc/get-merged-profiles.ts";
 import { getProfiles } from "./rpc/get-profiles.ts";
 import { listMerges } from "./rpc/list-merges.ts";
@@ -31,7 +33,8 @@ const migrations = join(import.meta.dirname, "migrations");
 export function createProfile(serviceContext: ServiceContext): Service {
   const owner = new Owner();
   const relay = createOutboxRelay({ ...serviceContext, schema: "profile" });
-  const context: ProfileContext = { ...serviceContext, relay };
+  const schemas = owner.own(createAttributeSchemas(serviceContext));
+  const context: ProfileContext = { ...serviceContext, relay, schemas };
   return {
     routes(router) {
       router.service(ProfileService, {
@@ -51,6 +54,7 @@ export function createProfile(serviceContext: ServiceContext): Service {
         redactProfile: redactProfile(context),
         updateTags: updateTags(context),
         setProfileRefs: setProfileRefs(context),
+        getAttributeSchema: getAttributeSchema(context),
       });
     },
     async start() {

@@ -16,6 +16,20 @@ export interface Turn {
   now: Micros;
   /** Whether it has written into the outbox. */
   hasNews: boolean;
+  /** Attributes that it has written, as the texts of JSON objects. */
+  attributes: string[];
+}
+
+/** Begins a turn that holds nobody. */
+export function openTurn({ database, clock }: ProfileContext, property: string): Turn {
+  const now = clock.nowMicros();
+  return { database, tx: undefined, held: new Set(), property, now, hasNews: false, attributes: [] };
+}
+
+/** What follows once all of a turn is committed. */
+export async function closeTurn({ relay, schemas }: ProfileContext, turn: Turn): Promise<void> {
+  if (turn.hasNews) relay.wake();
+  if (turn.attributes.length > 0) await schemas.learn(turn.property, turn.attributes);
 }
 
 // Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
@@ -36,7 +50,7 @@ export class LostRace extends Error {
  * @param first profiles to hold from the first turn on; an empty list asks for a transaction that holds none.
  */
 export async function inTurns<T>(
-  { database, clock, relay }: ProfileContext,
+  context: ProfileContext,
   property: string,
   attempt: (turn: Turn) => Promise<T>,
   first?: readonly string[],
@@ -54,17 +68,18 @@ export async function inTurns<T>(
   throw serviceUnavailable(new Error("a write lost every race"));
 
   async function takeTurn(profiles: readonly string[] | undefined): Promise<T> {
-    const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false };
+    const turn = openTurn(context, property);
     const result = profiles
-      ? await withTransaction(database, (tx) => holding(turn, tx, profiles))
+      ? await withTransaction(context.database, (tx) => holding(turn, tx, profiles))
       : await attempt(turn);
-    if (turn.hasNews) relay.wake();
+    await closeTurn(context, turn);
     return result;
   }
 
   async function holding(turn: Turn, tx: Transaction, profiles: readonly string[]): Promise<T> {
     const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
-    return attempt(Object.assign(turn, { database: tx, tx, held }));
+    // A transaction may be begun anew after a deadlock: what it wrote before counts for nothing.
+    return attempt(Object.assign(turn, { database: tx, tx, held, attributes: [] }));
   }
 }
 

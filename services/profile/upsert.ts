@@ -14,7 +14,7 @@ import { listingFaults } from "./faults.ts";
 import { findHolders, identifiersParam, identityConflict } from "./identity.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
-import { inTurns, LostRace, type Turn } from "./turns.ts";
+import { closeTurn, inTurns, LostRace, openTurn, type Turn } from "./turns.ts";
 import {
   execute,
   insert,
@@ -188,14 +188,13 @@ async function upsertTogether(
   items: readonly Item[],
   skipContended: boolean,
 ): Promise<void> {
-  const { database, clock, relay } = context;
   let open = items;
   for (let round = 1; open.length > 0; round++) {
     if (skipContended && round > roundsMax) {
       for (const item of open) item.outcome = "contended";
       return;
     }
-    const turn: Turn = { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false };
+    const turn = openTurn(context, property);
     const { ready, later } = await separate(turn, open);
     const plans: { item: Item; plan: Plan; created: boolean }[] = [];
     const alone: Item[] = [];
@@ -218,7 +217,7 @@ async function upsertTogether(
       if (row) item.outcome = { row, created, replayed: false };
       else alone.push(item);
     }
-    if (turn.hasNews) relay.wake();
+    await closeTurn(context, turn);
     for (const item of alone) {
       if (skipContended) item.outcome = "contended";
       else await upsertAlone(context, property, item);

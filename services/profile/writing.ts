@@ -90,6 +90,8 @@ export interface Plan {
   version: number | undefined;
   /** Those of its identifiers that it does not have yet. */
   added: readonly ProfileIdentifierRow[];
+  /** Its attributes, if it did not have just these before. */
+  attributes: string | undefined;
   /** What is told of it. */
   messages: readonly Message[];
   /** Ids of identifiers whose marks change, or that go. They need statements of their own, before and after. */
@@ -119,7 +121,7 @@ export function planInsert({ property, now }: Turn, profile: NewProfile): Plan {
     identifiers: added.toSorted(byId),
   };
   const messages = [createdMessage(property, id, now, profile.identifiers)];
-  return { row, version: undefined, added, messages, demoted: none, promoted: none, removed: none };
+  return { row, version: undefined, added, attributes, messages, demoted: none, promoted: none, removed: none };
 }
 
 /** Makes a profile. Fails as a lost race when anybody has one of the identifiers. */
@@ -184,7 +186,8 @@ export function planEdit({ property, now }: Turn, row: ProfileRow, edit: Edit): 
     identifiers: [...marked, ...added].toSorted(byId),
   };
   const messages = identifiedMessages(property, row.id, now, added);
-  return { row: planned, version: row.version, added, messages, demoted, promoted, removed };
+  const written = attributes === row.attributes ? undefined : attributes;
+  return { row: planned, version: row.version, added, attributes: written, messages, demoted, promoted, removed };
 }
 
 /** Whether a plan takes more than one statement, because a type never has two primary identifiers. */
@@ -250,8 +253,9 @@ export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(Prof
   ]);
   if (messages.length > 0) turn.hasNews = true;
   const refs = new Map(done.map(({ id, profile_ref: ref }) => [id, ref]));
-  return plans.map(({ row, version }) => {
+  return plans.map(({ row, version, attributes }) => {
     if (!refs.has(row.id)) return undefined;
+    if (attributes !== undefined) turn.attributes.push(attributes);
     return version === undefined ? { ...row, profile_ref: refs.get(row.id) ?? null } : row;
   });
 }

@@ -19,6 +19,7 @@ import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts
 import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { describeMetric } from "../../services/metric/sql/registrations.ts";
+import { readNewestAttributes, readSchema, writeSchema } from "../../services/profile/sql/attribute-schemas.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
 import {
@@ -148,6 +149,9 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     (db) => listProfiles(db, { sort: "created_at", ascending: false }, { ...profiles, id }),
     [byProfile, "profiles_pkey"],
   ],
+  ["the schema of attributes", (db) => readSchema(db, [id]), ["attribute_schemas_pkey"]],
+  ["a schema that is written", (db) => writeSchema(db, [id, "{}", true]), ["attribute_schemas_pkey"]],
+  ["the newest attributes", (db) => readNewestAttributes(db, [id, id, 50]), ["profiles_pkey"]],
   ["events by id", (db) => readEvents(db, [id, [id]]), ["events_pkey"]],
   ["anonymous events by id", (db) => findAnonymous(db, [id, [id]]), ["events_pkey"]],
   [

@@ -1,0 +1,145 @@
+/** What the attributes of each property's profiles were seen to be, learned from every write. */
+import { LRUCache } from "lru-cache";
+import { createBatcher } from "#shared/batcher.ts";
+import type { Closable } from "#shared/lifecycle.ts";
+import { mergeSchema, observe, teaches, type ObservedSchema } from "#shared/observed-schema.ts";
+import { withTransaction } from "#shared/postgres.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import {
+  lockSchema,
+  readNewestAttributes,
+  readSchema,
+  writeSchema,
+  type AttributeSchemaRow,
+} from "./sql/attribute-schemas.ts";
+
+/** See createAttributeSchemas. */
+export interface AttributeSchemas extends Closable {
+  /**
+   * Learns from attributes that were written. What cannot be learned now is learned when the like of it is written again: this never fails.
+   * @param property UUID.
+   * @param attributes the texts of JSON objects.
+   */
+  learn(property: string, attributes: readonly string[]): Promise<void>;
+  /** What is known by now, to whichever process. */
+  read(property: string): Promise<ObservedSchema>;
+}
+
+// Of all properties that are remembered together. A path takes about 150 bytes.
+const rememberedPathsMax = 200_000;
+// A write does not wait longer; what it showed is learned all the same.
+const learnWaitMs = 2_000;
+const waitingMax = 10_000;
+const flushItemsMax = 1_000;
+const flushPathsMax = 20_000;
+const flushesMax = 4;
+
+// How far a look back goes, and how much of it is in memory at once.
+const lookBackProfilesMax = 10_000;
+const lookBackBytesMax = 32 * 1024 * 1024;
+const lookBackRowsMax = 50;
+const beyondAllIds = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** Makes them. They remember what is known of the properties written to last, so that a write that shows nothing new costs no statement. */
+export function createAttributeSchemas({ database, log }: ServiceContext): AttributeSchemas {
+  const remembered = new LRUCache<string, ObservedSchema>({
+    maxSize: rememberedPathsMax,
+    sizeCalculation: ({ size }) => size + 1,
+  });
+  const looks = new Map<string, Promise<ObservedSchema>>();
+
+  // A property is learned of by one transaction at a time, however many writes of it show something new at once.
+  const learning = createBatcher<ObservedSchema, ObservedSchema>({
+    async flush(property, items) {
+      const observed: ObservedSchema = new Map();
+      for (const item of items) mergeSchema(observed, item);
+      let schema = remembered.get(property) ?? toSchema((await readSchema(database, [property]))[0]);
+      if (!schema || teaches(schema, observed)) schema = await unite(property, observed);
+      remembered.set(property, schema);
+      return items.map(() => schema);
+    },
+    sizeOf: ({ size }) => size,
+    flushItemsMax,
+    flushSizeMax: flushPathsMax,
+    flushesMax,
+    queueItemsMax: waitingMax,
+    queueFull: () => new Error("too many writes wait to be learned from"),
+  });
+
+  /** Adds to a schema. Whoever else adds to it waits, and sees what is added here. @returns the whole. */
+  function unite(property: string, observed: ObservedSchema, hasLookedBack = false): Promise<ObservedSchema> {
+    return withTransaction(database, async (tx) => {
+      const [row] = await lockSchema(tx, [property]);
+      const schema = toSchema(row);
+      if (!row || !schema) throw new Error("a schema was not made");
+      const isNews = teaches(schema, observed);
+      mergeSchema(schema, observed);
+      if (isNews || (hasLookedBack && !row.looked_back)) {
+        const text = JSON.stringify(Object.fromEntries(schema));
+        await writeSchema(tx, [property, text, row.looked_back || hasLookedBack]);
+      }
+      return schema;
+    });
+  }
+
+  /** Learns from profiles that were written before there was anyone to learn. */
+  async function lookBack(property: string): Promise<ObservedSchema> {
+    const observed: ObservedSchema = new Map();
+    let profiles = 0;
+    let bytes = 0;
+    let before = beyondAllIds;
+    while (profiles < lookBackProfilesMax && bytes < lookBackBytesMax) {
+      const rows = await readNewestAttributes(database, [property, before, lookBackRowsMax]);
+      for (const { attributes } of rows) {
+        observeText(observed, attributes);
+        bytes += Buffer.byteLength(attributes);
+      }
+      profiles += rows.length;
+      before = rows.at(-1)?.id ?? before;
+      if (rows.length < lookBackRowsMax) break;
+    }
+    // Nobody has been here yet, and there is nothing to keep.
+    if (profiles === 0) return observed;
+    const schema = await unite(property, observed, true);
+    remembered.set(property, schema);
+    return schema;
+  }
+
+  return {
+    async learn(property, attributes) {
+      const observed: ObservedSchema = new Map();
+      for (const text of attributes) observeText(observed, text);
+      const known = remembered.get(property);
+      if (observed.size === 0 || (known && !teaches(known, observed))) return;
+      const learned = learning.add(property, observed).then(
+        () => undefined,
+        (error: unknown) => log.warn({ err: error, property }, "the schema of attributes could not be learned"),
+      );
+      await atMost(learnWaitMs, learned);
+    },
+    async read(property) {
+      const [row] = await readSchema(database, [property]);
+      const schema = toSchema(row);
+      if (row?.looked_back && schema) return schema;
+      const look = looks.get(property) ?? lookBack(property).finally(() => looks.delete(property));
+      looks.set(property, look);
+      return look;
+    },
+    close: () => learning.drain(),
+  };
+}
+
+function toSchema(row: AttributeSchemaRow | undefined): ObservedSchema | undefined {
+  return row && new Map(Object.entries(row.schema));
+}
+
+function observeText(schema: ObservedSchema, text: string): void {
+  if (text !== "{}") observe(schema, JSON.parse(text) as object);
+}
+
+/** Waits until something is done, but not longer. */
+async function atMost(timeoutMs: number, done: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([done, new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))]);
+  clearTimeout(timer);
+}
