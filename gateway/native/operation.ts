@@ -8,7 +8,7 @@ export interface Operation {
   /** Unique, in camel case. */
   id: string;
   /** Which resource it belongs to. */
-  tag: "Events" | "Profiles" | "Identifiers" | "Metrics";
+  tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas";
   summary: string;
   /** More than the summary says, in Markdown. */
   description?: string;

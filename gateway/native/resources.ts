@@ -73,6 +73,13 @@ export const DeletedIdentifier = Type.Object(
   closed,
 );
 
+const observedSchema = (description: string) =>
+  Type.Record(
+    Type.String(),
+    oneOf(["string", "number", "boolean", "timestamp", "array", "object", "mixed"], "Closed"),
+    { description: `${description}, by path; at most 500` },
+  );
+
 export const Metric = Type.Object(
   {
     id: id("mtr"),
@@ -82,11 +89,18 @@ export const Metric = Type.Object(
     system: Type.Boolean({ description: "Owned by the platform" }),
     description: nullable(Type.String()),
     first_seen_at: nullable(time()),
-    schema: Type.Record(
-      Type.String(),
-      oneOf(["string", "number", "boolean", "timestamp", "array", "object", "mixed"], "Closed"),
-      { description: "What the properties of its events were seen to be, by path; at most 500" },
-    ),
+    schema: observedSchema("What the properties of its events were seen to be"),
+  },
+  closed,
+);
+
+export const Schema = Type.Object(
+  {
+    object: Type.Literal("schema"),
+    resource: oneOf(["event", "profile"], "Open; whose schema it is"),
+    type: nullable(Type.String({ description: "Of events: their type" })),
+    metric_id: nullable(id("mtr")),
+    schema: observedSchema("What the properties of the events, or the attributes of profiles, were seen to be"),
   },
   closed,
 );

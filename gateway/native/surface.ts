@@ -9,6 +9,7 @@ import { identifierRoutes } from "./routes/identifiers.ts";
 import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
 import { metricRoutes } from "./routes/metrics.ts";
 import { profileRoutes } from "./routes/profiles.ts";
+import { schemaRoutes } from "./routes/schemas.ts";
 
 /**
  * Registers the surface under the prefix that it is given.
@@ -25,6 +26,7 @@ export function nativeSurface(context: NativeContext, document: (text: object) =
     identifierRoutes(app, context);
     metricRoutes(app, context);
     metricAggregateRoutes(app, context);
+    schemaRoutes(app, context);
     document(createDocument(operations));
     addMethodNotAllowed();
   };

@@ -32,6 +32,7 @@ export async function expectNothingBehind(daybook: TestDaybook, api: TestPropert
     "profile.identifiers",
     "profile.item_keys",
     "profile.outbox",
+    "profile.attribute_schemas",
     "metric.metrics",
     "metric.registrations",
   ];

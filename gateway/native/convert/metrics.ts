@@ -23,6 +23,16 @@ export function metricJson(metric: Metric): string {
     system: metric.system,
     description: metric.description ?? null,
     first_seen_at: metric.firstSeenAt ? formatTimestamp(metric.firstSeenAt) : null,
-    schema: Object.fromEntries(metric.schema.map(({ path, type }) => [path, valueTypeNames[type]])),
+    schema: schemaObject(metric),
   });
+}
+
+/** The schema of events, as JSON text. */
+export function eventSchemaJson(metric: Metric): string {
+  const { name: type, id } = metric;
+  return JSON.stringify({ object: "schema", resource: "event", type, metric_id: id, schema: schemaObject(metric) });
+}
+
+function schemaObject({ schema }: Metric): object {
+  return Object.fromEntries(schema.map(({ path, type }) => [path, valueTypeNames[type]]));
 }

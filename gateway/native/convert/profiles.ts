@@ -230,3 +230,8 @@ export function maskValue({ type, value }: Pick<Identifier, "type" | "value">): 
   if (type === "phone") return `${value.slice(0, 2)}•••••••${value.slice(-4)}`;
   return `${first}•••`;
 }
+
+/** The schema of attributes, as JSON text. @param schemaJson the text of a JSON object. */
+export function profileSchemaJson(schemaJson: string): string {
+  return `{"object":"schema","resource":"profile","type":null,"metric_id":null,"schema":${schemaJson}}`;
+}

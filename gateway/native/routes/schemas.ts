@@ -1,0 +1,57 @@
+import type { FastifyInstance } from "fastify";
+import { DaybookError } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { callerOf, callOf } from "../../plugins/request.ts";
+import type { NativeContext } from "../context.ts";
+import { eventSchemaJson } from "../convert/metrics.ts";
+import { profileSchemaJson } from "../convert/profiles.ts";
+import { sendData } from "../envelope.ts";
+import { operation } from "../operation.ts";
+import { openPage } from "../paging.ts";
+import { queryOf } from "../query.ts";
+import { Schema } from "../resources.ts";
+
+const list = operation("accounts:read", {
+  id: "listSchemas",
+  tag: "Schemas",
+  summary: "List what was observed of attributes and of event types",
+  description:
+    "First that of the attributes of profiles, then that of each event type in the order in which their metrics were made. Objects give a and a.b, " +
+    "arrays items and items[].sku; null teaches nothing; what was seen with two types is mixed. Nothing is forgotten when values change or go. " +
+    "Attributes are learned as they are written; of those that were written before Daybook learned them, once, from the 10,000 newest profiles.",
+  query: { filters: { resource: "event or profile: only what was observed of these" }, paged: true },
+  data: Schema,
+  list: true,
+  success: { 200: "A page of schemas" },
+});
+
+// The place of the schema of attributes; those of event types are at the ids of their metrics.
+const profilePlace = "profile";
+
+export function schemaRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
+  app.get("/schemas", list, async (request, reply) => {
+    const query = queryOf(request);
+    const { propertyId } = callerOf(request);
+    const resource = query.filters.get("resource");
+    if (resource !== undefined && resource !== "event" && resource !== "profile") {
+      throw new DaybookError("parameter_invalid", "This is event or profile.", { param: "filter[resource]" });
+    }
+    const page = openPage(request, query, cursors, "schemas");
+    const options = callOptions(callOf(request));
+    const showsProfile = page.after === undefined && resource !== "event";
+    const showsEvents = resource !== "profile";
+    // One at least, which then tells whether any follow.
+    const limit = Math.max(1, query.limit - (showsProfile ? 1 : 0));
+    const afterMetric = page.after === undefined || page.after === profilePlace ? {} : { afterMetricId: page.after };
+    const [attributes, events] = await Promise.all([
+      showsProfile ? calling(clients.profiles.getAttributeSchema({ propertyId }, options)) : undefined,
+      showsEvents ? calling(clients.metrics.listMetrics({ propertyId, limit, ...afterMetric }, options)) : undefined,
+    ]);
+    const found = events?.metrics ?? [];
+    const metrics = found.slice(0, query.limit - (attributes ? 1 : 0));
+    const hasMore = events?.hasMore === true || metrics.length < found.length;
+    const items = [...(attributes ? [profileSchemaJson(attributes.schemaJson)] : []), ...metrics.map(eventSchemaJson)];
+    const meta = page.meta(hasMore, metrics.at(-1)?.id ?? profilePlace);
+    return sendData(request, reply, `[${items.join(",")}]`, meta);
+  });
+}
