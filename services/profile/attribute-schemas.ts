@@ -46,17 +46,19 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
     maxSize: rememberedPathsMax,
     sizeCalculation: ({ size }) => size + 1,
   });
+  // Properties that a write has waited for in vain, and which are not learned of yet: no other waits for them.
+  const overdue = new Set<string>();
   const looks = new Map<string, Promise<ObservedSchema>>();
 
   // A property is learned of by one transaction at a time, however many writes of it show something new at once.
-  const learning = createBatcher<ObservedSchema, ObservedSchema>({
+  const learning = createBatcher<ObservedSchema, void>({
     async flush(property, items) {
       const observed: ObservedSchema = new Map();
       for (const item of items) mergeSchema(observed, item);
       let schema = remembered.get(property) ?? toSchema((await readSchema(database, [property]))[0]);
       if (!schema || teaches(schema, observed)) schema = await unite(property, observed);
       remembered.set(property, schema);
-      return items.map(() => schema);
+      return items.map(() => undefined);
     },
     sizeOf: ({ size }) => size,
     flushItemsMax,
@@ -83,7 +85,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   }
 
   /** Learns from profiles that were written before there was anyone to learn. */
-  async function lookBack(property: string): Promise<ObservedSchema> {
+  async function lookBack(property: string, isKnown: boolean): Promise<ObservedSchema> {
     const observed: ObservedSchema = new Map();
     let profiles = 0;
     let bytes = 0;
@@ -99,7 +101,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
       if (rows.length < lookBackRowsMax) break;
     }
     // Nobody has been here yet, and there is nothing to keep.
-    if (profiles === 0) return observed;
+    if (profiles === 0 && !isKnown) return observed;
     const schema = await unite(property, observed, true);
     remembered.set(property, schema);
     return schema;
@@ -111,17 +113,18 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
       for (const text of attributes) observeText(observed, text);
       const known = remembered.get(property);
       if (observed.size === 0 || (known && !teaches(known, observed))) return;
-      const learned = learning.add(property, observed).then(
-        () => undefined,
-        (error: unknown) => log.warn({ err: error, property }, "the schema of attributes could not be learned"),
-      );
-      await atMost(learnWaitMs, learned);
+      const learned = learning
+        .add(property, observed)
+        .catch((error: unknown) => log.warn({ err: error, property }, "the schema of attributes could not be learned"));
+      if (overdue.has(property) || (await isDoneWithin(learnWaitMs, learned))) return;
+      overdue.add(property);
+      void learned.then(() => overdue.delete(property));
     },
     async read(property) {
       const [row] = await readSchema(database, [property]);
       const schema = toSchema(row);
       if (row?.looked_back && schema) return schema;
-      const look = looks.get(property) ?? lookBack(property).finally(() => looks.delete(property));
+      const look = looks.get(property) ?? lookBack(property, row !== undefined).finally(() => looks.delete(property));
       looks.set(property, look);
       return look;
     },
@@ -137,9 +140,15 @@ function observeText(schema: ObservedSchema, text: string): void {
   if (text !== "{}") observe(schema, JSON.parse(text) as object);
 }
 
-/** Waits until something is done, but not longer. */
-async function atMost(timeoutMs: number, done: Promise<void>): Promise<void> {
+/** Waits until something is done, but not longer than so. */
+async function isDoneWithin(timeoutMs: number, done: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([done, new Promise<void>((resolve) => (timer = setTimeout(resolve, timeoutMs)))]);
-  clearTimeout(timer);
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs);
+  });
+  try {
+    return await Promise.race([done.then(() => true), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
