@@ -2,8 +2,8 @@
 import { LRUCache } from "lru-cache";
 import { createBatcher } from "#shared/batcher.ts";
 import type { Closable } from "#shared/lifecycle.ts";
-import { mergeSchema, observe, teaches, type ObservedSchema } from "#shared/observed-schema.ts";
-import { withTransaction } from "#shared/postgres.ts";
+import { mergeSchema, observe, teaches, walk, type ObservedSchema } from "#shared/observed-schema.ts";
+import { withTransaction, type Queryable, type Transaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import {
   lockSchema,
@@ -23,10 +23,18 @@ export interface AttributeSchemas extends Closable {
   learn(property: string, attributes: readonly string[]): Promise<void>;
   /** What is known by now, to whichever process. */
   read(property: string): Promise<ObservedSchema>;
+  /**
+   * Forgets what of the attributes of a profile none of the newest others has: a key can tell of a person too.
+   * @param tx in which the profile is emptied already.
+   * @param attributes what it had.
+   */
+  forget(tx: Transaction, property: string, attributes: string): Promise<void>;
 }
 
 // Of all properties that are remembered together. A path takes about 150 bytes.
 const rememberedPathsMax = 200_000;
+// What another process forgets is learned again after this at the latest, when somebody writes it.
+const rememberedAgeMaxMs = 60_000;
 // A write does not wait longer; what it showed is learned all the same.
 const learnWaitMs = 2_000;
 const waitingMax = 10_000;
@@ -34,16 +42,17 @@ const flushItemsMax = 1_000;
 const flushPathsMax = 20_000;
 const flushesMax = 4;
 
-// How far a look back goes, and how much of it is in memory at once.
-const lookBackProfilesMax = 10_000;
-const lookBackBytesMax = 32 * 1024 * 1024;
-const lookBackRowsMax = 50;
+// How far a look at the profiles of a property goes, and how much of it is in memory at once.
+const lookProfilesMax = 10_000;
+const lookBytesMax = 32 * 1024 * 1024;
+const lookRowsMax = 50;
 const beyondAllIds = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** Makes them. They remember what is known of the properties written to last, so that a write that shows nothing new costs no statement. */
+/** Makes them. They remember what is known of the properties written to last, so that a write that shows nothing new costs no statement but one a minute. */
 export function createAttributeSchemas({ database, log }: ServiceContext): AttributeSchemas {
   const remembered = new LRUCache<string, ObservedSchema>({
     maxSize: rememberedPathsMax,
+    ttl: rememberedAgeMaxMs,
     sizeCalculation: ({ size }) => size + 1,
   });
   // Properties that a write has waited for in vain, and which are not learned of yet: no other waits for them.
@@ -88,17 +97,9 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   async function lookBack(property: string, isKnown: boolean): Promise<ObservedSchema> {
     const observed: ObservedSchema = new Map();
     let profiles = 0;
-    let bytes = 0;
-    let before = beyondAllIds;
-    while (profiles < lookBackProfilesMax && bytes < lookBackBytesMax) {
-      const rows = await readNewestAttributes(database, [property, before, lookBackRowsMax]);
-      for (const { attributes } of rows) {
-        observeText(observed, attributes);
-        bytes += Buffer.byteLength(attributes);
-      }
-      profiles += rows.length;
-      before = rows.at(-1)?.id ?? before;
-      if (rows.length < lookBackRowsMax) break;
+    for await (const attributes of newestAttributes(database, property)) {
+      observeText(observed, attributes);
+      profiles++;
     }
     // Nobody has been here yet, and there is nothing to keep.
     if (profiles === 0 && !isKnown) return observed;
@@ -128,8 +129,40 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
       looks.set(property, look);
       return look;
     },
+    async forget(tx, property, attributes) {
+      const known = toSchema((await readSchema(tx, [property]))[0]);
+      if (!known) return;
+      const own = new Set<string>();
+      walk(JSON.parse(attributes) as object, (path) => known.has(path) && own.add(path));
+      for await (const others of newestAttributes(tx, property)) {
+        if (own.size === 0) return;
+        walk(JSON.parse(others) as object, (path) => own.delete(path));
+      }
+      const [row] = own.size > 0 ? await lockSchema(tx, [property]) : [];
+      if (!row) return;
+      const kept = Object.entries(row.schema).filter(([path]) => !own.has(path));
+      await writeSchema(tx, [property, JSON.stringify(Object.fromEntries(kept)), row.looked_back]);
+      remembered.delete(property);
+    },
     close: () => learning.drain(),
   };
+}
+
+/** Attributes of the newest profiles of a property, as far as a look goes. */
+async function* newestAttributes(from: Queryable, property: string): AsyncGenerator<string> {
+  let profiles = 0;
+  let bytes = 0;
+  let before = beyondAllIds;
+  while (profiles < lookProfilesMax && bytes < lookBytesMax) {
+    const rows = await readNewestAttributes(from, [property, before, lookRowsMax]);
+    for (const { id, attributes } of rows) {
+      before = id;
+      bytes += Buffer.byteLength(attributes);
+      yield attributes;
+    }
+    profiles += rows.length;
+    if (rows.length < lookRowsMax) return;
+  }
 }
 
 function toSchema(row: AttributeSchemaRow | undefined): ObservedSchema | undefined {

@@ -20,8 +20,15 @@ const charactersMax = 32 * 1024;
  * with two types is mixed.
  */
 export function observe(schema: ObservedSchema, object: object): void {
-  observeFields(schema, "", object);
+  walk(object, (path, type) => note(schema, path, type));
 }
+
+/** Visits each path of an object, some of them more than once. */
+export function walk(object: object, visit: Visit): void {
+  walkFields(visit, "", object);
+}
+
+type Visit = (path: string, type: ValueTypeName) => void;
 
 /** Adds what another schema shows. The order in which schemas are added does not matter, but for the limit on paths. */
 export function mergeSchema(schema: ObservedSchema, other: ReadonlySchema): void {
@@ -33,22 +40,22 @@ export function teaches(schema: ReadonlySchema, other: ReadonlySchema): boolean 
   return [...other].some(([path, type]) => isNews(schema, path, type));
 }
 
-function observeFields(schema: ObservedSchema, prefix: string, fields: object): void {
+function walkFields(visit: Visit, prefix: string, fields: object): void {
   for (const [key, value] of Object.entries(fields)) {
     // Looked at before the two are joined: below a key of 100,000 characters may stand 10,000 others.
-    if (prefix.length + key.length <= pathLengthMax) observeValue(schema, prefix + key, value);
+    if (prefix.length + key.length <= pathLengthMax) walkValue(visit, prefix + key, value);
   }
 }
 
-function observeValue(schema: ObservedSchema, path: string, value: unknown): void {
+function walkValue(visit: Visit, path: string, value: unknown): void {
   if (value === null) return;
-  note(schema, path, typeOf(value));
-  observeInside(schema, path, value);
+  visit(path, typeOf(value));
+  walkInside(visit, path, value);
 }
 
-function observeInside(schema: ObservedSchema, path: string, value: unknown): void {
-  if (Array.isArray(value)) for (const item of value) observeInside(schema, `${path}[]`, item);
-  else if (typeof value === "object" && value !== null) observeFields(schema, `${path}.`, value);
+function walkInside(visit: Visit, path: string, value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) walkInside(visit, `${path}[]`, item);
+  else if (typeof value === "object" && value !== null) walkFields(visit, `${path}.`, value);
 }
 
 function note(schema: ObservedSchema, path: string, type: ValueTypeName): void {

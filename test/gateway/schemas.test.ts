@@ -318,6 +318,20 @@ describeEverywhere("schemas", (daybook) => {
     expect(await stored(api)).toMatchObject([{ schema: { a: "number", b: "number" } }]);
   });
 
+  test("with a redaction goes what only that profile had, and what others have stays", async () => {
+    const api = await daybook().newProperty();
+    const person = await newProfile(api, {
+      attributes: { tier: "gold", ada: { of: [{ london: 1 }] }, shared: { x: 1 } },
+    });
+    await newProfile(api, { attributes: { tier: 1, shared: { y: 1 } } });
+    await daybook().clients.profiles.redactProfile({ propertyId: api.propertyId, profileId: person.id }, testCall);
+    const left = { tier: "mixed", shared: "object", "shared.y": "number" };
+    expect(await attributesOf(api)).toEqual(left);
+    // It may be learned again, of somebody else.
+    await newProfile(api, { attributes: { ada: "x" } });
+    expect(await attributesOf(api)).toEqual({ ...left, ada: "string" });
+  });
+
   test("properties know nothing of each other's", async () => {
     const [api, other] = [await daybook().newProperty(), await daybook().newProperty()];
     await newProfile(api, { attributes: { mine: 1 } });

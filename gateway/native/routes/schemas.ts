@@ -17,7 +17,8 @@ const list = operation("accounts:read", {
   summary: "List what was observed of attributes and of event types",
   description:
     "First that of the attributes of profiles, then that of each event type in the order in which their metrics were made. Objects give a and a.b, " +
-    "arrays items and items[].sku; null teaches nothing; what was seen with two types is mixed. Nothing is forgotten when values change or go. " +
+    "arrays items and items[].sku; null teaches nothing; what was seen with two types is mixed. Nothing is forgotten when values change or go, but what only " +
+    "a redacted profile had. " +
     "Attributes are learned as they are written; of those that were written before Daybook learned them, once, from the 10,000 newest profiles.",
   query: { filters: { resource: "event or profile: only what was observed of these" }, paged: true },
   data: Schema,

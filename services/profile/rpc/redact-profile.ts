@@ -29,7 +29,7 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
       const [target] = targetId === id ? [named] : await readProfiles(turn.tx, [property, [targetId]]);
       if (!target || target.status === "merged") throw new LostRace([id]);
       return {
-        row: target.status === "redacted" ? readRow(target) : await empty(turn.tx, turn, readRow(target)),
+        row: target.status === "redacted" ? readRow(target) : await empty(context, turn.tx, turn, readRow(target)),
         resolvedFrom: targetId === id ? undefined : encodeId("prof", id),
       };
     });
@@ -40,13 +40,14 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
   };
 }
 
-async function empty(tx: Transaction, turn: Turn, row: ProfileRow): Promise<ProfileRow> {
+async function empty({ schemas }: ProfileContext, tx: Transaction, turn: Turn, row: ProfileRow): Promise<ProfileRow> {
   const { property, now } = turn;
   const sources = (await findSources(tx, [property, [row.id]])).map(({ id }) => id);
   await deleteIdentifiers(tx, [property, row.id, null]);
   const updatedAt = Math.max(now, row.updated_at);
   const [written] = await redact(tx, [property, row.id, row.version, formatMicros(updatedAt)]);
   if (!written) throw new LostRace([row.id]);
+  await schemas.forget(tx, property, row.attributes);
   await redactMerges(tx, [property, [row.id, ...sources]]);
   // What it has lost since it gained it is its own too, where anonymous events are concerned.
   const known = [...row.identifiers, ...(await forgetIdentifiers(tx, property, [row.id, ...sources]))];

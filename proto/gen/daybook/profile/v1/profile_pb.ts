@@ -2397,7 +2397,7 @@ export const ProfileService: GenService<{
   /**
    * GetAttributeSchema tells what the attributes of a property's profiles were seen to be. Every write is seen before it is
    * answered. Of profiles that were written before writes were seen, the first call looks at the 10,000 newest, or as many as
-   * 32 MiB of attributes belong to.
+   * 32 MiB of attributes belong to. With a redaction goes what none of as many others has.
    *
    * @generated from rpc daybook.profile.v1.ProfileService.GetAttributeSchema
    */
