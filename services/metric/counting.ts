@@ -1,10 +1,10 @@
 /** Counts digests of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
 import { newUuid } from "#shared/ids.ts";
+import { mergeSchema, type ObservedSchema } from "#shared/observed-schema.ts";
 import type { Transaction } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
 import { formatDecimal } from "./domain/decimal.ts";
 import type { Cell, Digest } from "./domain/digest.ts";
-import { mergeSchema, type ObservedSchema } from "./domain/schema.ts";
 import { isSystemMetric } from "./domain/system-metrics.ts";
 import type { Numbers, ProfileNumbers } from "./numbers.ts";
 import { withNumbers } from "./profile-set.ts";

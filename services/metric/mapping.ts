@@ -2,8 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { MetricSchema, ObservedPathSchema, ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { encodeId } from "#shared/ids.ts";
+import type { ValueTypeName } from "#shared/observed-schema.ts";
 import { toTimestamp } from "#shared/time.ts";
-import type { ValueTypeName } from "./domain/schema.ts";
 import type { MetricRow } from "./sql/metrics.ts";
 
 const valueTypeOfName: Record<ValueTypeName, ValueType> = {

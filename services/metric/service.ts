@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
+import { join } from "node:path";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -14,11 +14,11 @@ import type { MetricContext } from "./context.ts";
 import { buildIntervalMs, forgetBatches, forgetIntervalMs } from "./maintenance.ts";
 import { createProfileNumbers } from "./numbers.ts";
 import { aggregateMetric } from "./rpc/aggregate-metric.ts";
-import { describeRollups } from "./rpc/describe-rollups.ts";
-import { rebuildRollups } from "./rpc/rebuild-rollups.ts";
 import { createMetric as create } from "./rpc/create-metric.ts";
+import { describeRollups } from "./rpc/describe-rollups.ts";
 import { getMetrics } from "./rpc/get-metrics.ts";
 import { listMetrics } from "./rpc/list-metrics.ts";
+import { rebuildRollups } from "./rpc/rebuild-rollups.ts";
 import { updateMetric } from "./rpc/update-metric.ts";
 import { probe } from "./sql/metrics.ts";
 

@@ -62,6 +62,7 @@ describeEverywhere("the OpenAPI document", (daybook) => {
       "PATCH /v1/profiles/{id}/identifiers/{identifier_id} updateIdentifier",
       "POST /v1/events createEvent",
       "POST /v1/events/batch createEvents",
+      "POST /v1/metric-aggregates aggregateMetric",
       "POST /v1/metrics createMetric",
       "POST /v1/profiles createProfile",
       "POST /v1/profiles/batch upsertProfiles",
@@ -106,6 +107,8 @@ describeEverywhere("the OpenAPI document", (daybook) => {
     const identifier = `${person.path}/identifiers/${person.identifier_ids[0]}`;
     const good = { type: "a.b", identifier: email, properties: {}, dedupe_id: "d" };
     const metric = (await api.post("/v1/metrics", { name: "e.f" })).body.data;
+    const day = { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
+    const all = ["count", "sum_value", "unique_profiles"];
     const calls: [string, string, string, unknown?][] = [
       ["GET", "/v1/profiles", "/v1/profiles?expand=identifiers&page[limit]=1"],
       ["GET", "/v1/profiles", "/v1/profiles?sort=x"],
@@ -148,6 +151,15 @@ describeEverywhere("the OpenAPI document", (daybook) => {
       ["GET", "/v1/events/{id}", `/v1/events/${event.id}?expand=profile,metric`],
       ["GET", "/v1/metrics", "/v1/metrics"],
       ["GET", "/v1/metrics/{id}", "/v1/metrics/x"],
+      [
+        "POST",
+        "/v1/metric-aggregates",
+        "/v1/metric-aggregates",
+        { metric: "e.f", measurements: all, interval: "day", ...day },
+      ],
+      ["POST", "/v1/metric-aggregates", "/v1/metric-aggregates", { metric: "e.f", group_by: ["properties.a"], ...day }],
+      ["POST", "/v1/metric-aggregates", "/v1/metric-aggregates", { metric: "none", ...day }],
+      ["POST", "/v1/metric-aggregates", "/v1/metric-aggregates", { ...day }],
       ["GET", "/v1/schemas", "/v1/schemas"],
       ["GET", "/v1/schemas", "/v1/schemas?filter[resource]=x"],
       ["POST", "/v1/metrics", "/v1/metrics", { name: "c.d", description: "x" }],

@@ -1,10 +1,10 @@
 /** What a batch of events means for the metrics. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
+import { mergeSchema, observe, type ObservedSchema } from "#shared/observed-schema.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { periodOf } from "./buckets.ts";
 import { addDecimals, parseDecimal, zero, type Decimal } from "./decimal.ts";
-import { mergeSchema, observe, type ObservedSchema } from "./schema.ts";
 
 /** What some events of one type have in common. */
 export interface Digest {

@@ -1,6 +1,6 @@
 import type { Micros } from "#shared/clock.ts";
+import type { ValueTypeName } from "#shared/observed-schema.ts";
 import { statement } from "#shared/postgres.ts";
-import type { ValueTypeName } from "../domain/schema.ts";
 
 /** A row of metric.metrics. */
 export interface MetricRow {
