@@ -18,6 +18,14 @@ export interface NewKey {
   revision?: Revision;
   createdAt: Micros;
   expiresAt: Micros | null;
+  /** Limits of its own. */
+  rateLimits?: KeyRateLimits;
+}
+
+/** Requests a minute; undefined means as the gateways are set. */
+export interface KeyRateLimits {
+  ordinary?: number | undefined;
+  backfill?: number | undefined;
 }
 
 /** Stores a key, pinned to the newest revision unless it names one. */
@@ -32,6 +40,8 @@ export async function storeKey(database: Queryable, key: NewKey): Promise<KeyRow
     key.revision ?? newestRevision,
     formatMicros(key.createdAt),
     key.expiresAt === null ? null : formatMicros(key.expiresAt),
+    key.rateLimits?.ordinary ?? null,
+    key.rateLimits?.backfill ?? null,
   ]);
   if (!row) throw new Error("the key was not stored");
   return row;

@@ -4,7 +4,7 @@ import { KeySchema, Mode, PropertySchema, type Key, type Property } from "#proto
 import { encodeId } from "#shared/ids.ts";
 import { toTimestamp } from "#shared/time.ts";
 import type { ModeName } from "./domain/secret.ts";
-import type { KeyRow } from "./sql/keys.ts";
+import type { KeyAndPropertyRow, KeyRow } from "./sql/keys.ts";
 import type { PropertyRow } from "./sql/properties.ts";
 
 const modeOfName: Record<ModeName, Mode> = { live: Mode.LIVE, test: Mode.TEST };
@@ -29,7 +29,18 @@ export function toKey(row: KeyRow): Key {
     createdAt: toTimestamp(row.created_at),
     ...(row.expires_at === null ? {} : { expiresAt: toTimestamp(row.expires_at) }),
     ...(row.revoked_at === null ? {} : { revokedAt: toTimestamp(row.revoked_at) }),
+    rateLimits: {
+      ...(row.rate_limit_ordinary === null ? {} : { ordinary: row.rate_limit_ordinary }),
+      ...(row.rate_limit_backfill === null ? {} : { backfill: row.rate_limit_backfill }),
+    },
+    ...(row.last_used_at === null ? {} : { lastUsedAt: toTimestamp(row.last_used_at) }),
   });
+}
+
+/** The property that a key was read with. */
+export function toPropertyOfKey(row: KeyAndPropertyRow): Property {
+  const { property_id: id, property_name: name, mode, property_created_at: createdAt } = row;
+  return toProperty({ id, name, mode, created_at: createdAt });
 }
 
 /** The name of a mode, or undefined for one that is not valid. */

@@ -1,13 +1,20 @@
 import { join } from "node:path";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { Owner } from "#shared/lifecycle.ts";
 import { migrate } from "#shared/migrate.ts";
+import { repeat } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
 import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
+import { forgetIntervalMs, forgetRateWindows } from "./maintenance.ts";
 import { authenticateKey } from "./rpc/authenticate-key.ts";
 import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
+import { getKey } from "./rpc/get-key.ts";
+import { leaseRequests } from "./rpc/lease-requests.ts";
 import { listKeys } from "./rpc/list-keys.ts";
 import { listProperties } from "./rpc/list-properties.ts";
+import { noteKeyUse } from "./rpc/note-key-use.ts";
+import { returnRequests } from "./rpc/return-requests.ts";
 import { revokeKey } from "./rpc/revoke-key.ts";
 import { rotateKey } from "./rpc/rotate-key.ts";
 import { findAnyProperty } from "./sql/properties.ts";
@@ -19,6 +26,7 @@ export function createIdentity(
   context: ServiceContext,
   options: { bootstrapKeys: BootstrapKeys; onBootstrap?: (keys: BootstrapKeys) => void },
 ): Service {
+  const owner = new Owner();
   return {
     routes(router) {
       router.service(IdentityService, {
@@ -29,15 +37,21 @@ export function createIdentity(
         listKeys: listKeys(context),
         revokeKey: revokeKey(context),
         rotateKey: rotateKey(context),
+        getKey: getKey(context),
+        leaseRequests: leaseRequests(context),
+        returnRequests: returnRequests(context),
+        noteKeyUse: noteKeyUse(context),
       });
     },
     async start() {
       await migrate(context.database, "identity", migrations);
       if (await bootstrap(context, options.bootstrapKeys)) options.onBootstrap?.(options.bootstrapKeys);
+      const forget = (signal: AbortSignal): Promise<void> => forgetRateWindows(context, signal);
+      owner.own(repeat(forgetIntervalMs, context.log, "forget rate windows", forget));
     },
     async checkReady() {
       await findAnyProperty(context.database, []);
     },
-    close: () => Promise.resolve(),
+    close: () => owner.close(),
   };
 }

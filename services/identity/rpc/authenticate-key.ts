@@ -3,25 +3,31 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { AuthenticateKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
-import { toKey, toProperty } from "../mapping.ts";
+import { formatMicros, toTimestamp } from "#shared/time.ts";
+import { lease, readWish } from "../leases.ts";
+import { toKey, toPropertyOfKey } from "../mapping.ts";
 import { findKeyByHash } from "../sql/keys.ts";
 
+const wishesMax = 4;
+
 export function authenticateKey(context: ServiceContext): ServiceImpl<typeof IdentityService>["authenticateKey"] {
-  return async ({ secretHash }) => {
-    const [row] = await findKeyByHash(context.database, [
-      Buffer.from(secretHash),
-      formatMicros(context.clock.nowMicros()),
-    ]);
+  return async ({ secretHash, wishes }) => {
+    if (wishes.length > wishesMax) {
+      throw new DaybookError("too_many_items", `There are at most ${wishesMax} wishes.`, { param: "wishes" });
+    }
+    const now = context.clock.nowMicros();
+    const [row] = await findKeyByHash(context.database, [Buffer.from(secretHash), formatMicros(now)]);
     if (!row) throw new DaybookError("invalid_api_key", "The API key is missing or not valid.");
+    const { property_id: propertyId, id: keyId } = row;
+    const leases = await lease(
+      context,
+      wishes.map((wish) => ({ propertyId, keyId, ...readWish(wish) })),
+    );
     return create(AuthenticateKeyResponseSchema, {
       key: toKey(row),
-      property: toProperty({
-        id: row.property_id,
-        name: row.property_name,
-        mode: row.mode,
-        created_at: row.property_created_at,
-      }),
+      property: toPropertyOfKey(row),
+      leases,
+      now: toTimestamp(now),
     });
   };
 }

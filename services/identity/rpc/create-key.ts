@@ -7,6 +7,7 @@ import { isRevision, revisions } from "#shared/revisions.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { checkName } from "../domain/names.ts";
+import { checkRateLimit } from "../domain/windows.ts";
 import { isScope, scopes as allScopes } from "../domain/scopes.ts";
 import { newSecret } from "../domain/secret.ts";
 import { storeKey } from "../keys.ts";
@@ -36,6 +37,9 @@ export function createKey(context: ServiceContext): ServiceImpl<typeof IdentityS
     if (expiresAt !== null && expiresAt <= now) {
       throw new DaybookError("parameter_invalid", "The key would have ended already.", { param: "expires_at" });
     }
+    const { ordinary, backfill } = request.rateLimits ?? {};
+    checkRateLimit(ordinary, "rate_limits.ordinary");
+    checkRateLimit(backfill, "rate_limits.backfill");
     const propertyId = decodeId("prop", request.propertyId, "property_id");
     const [property] = await findProperty(context.database, [propertyId]);
     if (!property) throw new DaybookError("resource_not_found", "There is no such property.", { param: "property_id" });
@@ -49,6 +53,7 @@ export function createKey(context: ServiceContext): ServiceImpl<typeof IdentityS
       ...(revision === undefined ? {} : { revision }),
       createdAt: now,
       expiresAt,
+      rateLimits: { ordinary, backfill },
     });
     return create(CreateKeyResponseSchema, { key: toKey(row), secret });
   };

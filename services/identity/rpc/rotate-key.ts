@@ -40,6 +40,7 @@ export function rotateKey({ database, clock }: ServiceContext): ServiceImpl<type
         ...(isRevision(old.revision) ? { revision: old.revision } : {}),
         createdAt: now,
         expiresAt: old.expires_at,
+        rateLimits: { ordinary: old.rate_limit_ordinary ?? undefined, backfill: old.rate_limit_backfill ?? undefined },
       });
       const [replaced] = await expireKey(tx, [property, id, formatMicros(now + overlapSeconds * 1_000_000)]);
       if (!replaced) throw noSuchKey();

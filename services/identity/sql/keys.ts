@@ -13,25 +13,58 @@ export interface KeyRow {
   created_at: Micros;
   expires_at: Micros | null;
   revoked_at: Micros | null;
+  /** Requests a minute; null where the key has no limit of its own. */
+  rate_limit_ordinary: number | null;
+  rate_limit_backfill: number | null;
+  last_used_at: Micros | null;
 }
 
-const shown = "property_id, id, name, display_prefix, scopes, revision, created_at, expires_at, revoked_at";
+/** A key and its property. */
+export type KeyAndPropertyRow = KeyRow & { property_name: string; mode: ModeName; property_created_at: Micros };
 
-/** $1 property_id, $2 id, $3 name, $4 secret_hash, $5 display_prefix, $6 scopes, $7 revision, $8 created_at, $9 expires_at */
+const columns = [
+  "property_id",
+  "id",
+  "name",
+  "display_prefix",
+  "scopes",
+  "revision",
+  "created_at",
+  "expires_at",
+  "revoked_at",
+  "rate_limit_ordinary",
+  "rate_limit_backfill",
+  "last_used_at",
+];
+const shown = columns.join(", ");
+const withProperty = `${columns.map((column) => `k.${column}`).join(", ")},
+          p.name AS property_name, p.mode, p.created_at AS property_created_at
+   FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
+
+/**
+ * $1 property_id, $2 id, $3 name, $4 secret_hash, $5 display_prefix, $6 scopes, $7 revision, $8 created_at, $9 expires_at,
+ * $10 rate_limit_ordinary, $11 rate_limit_backfill
+ */
 export const insertKey = statement<KeyRow>(
   "identity.keys.insert",
-  `INSERT INTO identity.keys (property_id, id, name, secret_hash, display_prefix, scopes, revision, created_at, expires_at)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  `INSERT INTO identity.keys (property_id, id, name, secret_hash, display_prefix, scopes, revision, created_at, expires_at,
+                              rate_limit_ordinary, rate_limit_backfill)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
    RETURNING ${shown}`,
 );
 
 /** $1 secret_hash, $2 now. A key that is revoked or over is not found, as one that never was. */
-export const findKeyByHash = statement<KeyRow & { property_name: string; mode: ModeName; property_created_at: Micros }>(
+export const findKeyByHash = statement<KeyAndPropertyRow>(
   "identity.keys.find_by_hash",
-  `SELECT k.property_id, k.id, k.name, k.display_prefix, k.scopes, k.revision, k.created_at, k.expires_at, k.revoked_at,
-          p.name AS property_name, p.mode, p.created_at AS property_created_at
-   FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id
+  `SELECT ${withProperty}
    WHERE k.secret_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)`,
+);
+
+/** $1 property_id, $2 id */
+export const findKey = statement<KeyAndPropertyRow>(
+  "identity.keys.find",
+  `SELECT ${withProperty}
+   WHERE k.property_id = $1 AND k.id = $2`,
 );
 
 /** $1 property_id, $2 id after which, or null; $3 how many */
@@ -56,4 +89,20 @@ export const lockKey = statement<KeyRow>(
 export const expireKey = statement<KeyRow>(
   "identity.keys.expire",
   `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
+);
+
+/** Notes when keys were last used, unless later times are known. No key twice. $1 property ids, $2 ids, $3 times */
+export const noteKeyUse = statement(
+  "identity.keys.note_use",
+  `WITH used AS MATERIALIZED (
+     SELECT u.* FROM (
+       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS u (property_id, id, used_at)
+       ORDER BY property_id, id
+     ) AS u
+     CROSS JOIN LATERAL (
+       SELECT FROM identity.keys k WHERE k.property_id = u.property_id AND k.id = u.id LIMIT 1 FOR NO KEY UPDATE
+     ) AS locked
+   )
+   UPDATE identity.keys k SET last_used_at = greatest(k.last_used_at, u.used_at) FROM used u
+   WHERE k.property_id = u.property_id AND k.id = u.id`,
 );

@@ -12,7 +12,35 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/identity.proto.
  */
 export const file_daybook_identity_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIn0KCFByb3BlcnR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEbW9kZRgDIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCL+AQoDS2V5EgoKAmlkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEgwKBG5hbWUYAyABKAkSFgoOZGlzcGxheV9wcmVmaXgYBCABKAkSDgoGc2NvcGVzGAUgAygJEhAKCHJldmlzaW9uGAYgASgJEi4KCmNyZWF0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIi0KFkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QSEwoLc2VjcmV0X2hhc2gYASABKAwicQoXQXV0aGVudGljYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSLwoIcHJvcGVydHkYAiABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5Ik4KFUNyZWF0ZVByb3BlcnR5UmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBG1vZGUYAiABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkirQEKEENyZWF0ZUtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZzY29wZXMYAyADKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoIcmV2aXNpb24YBSABKAlIAIgBARISCgphbGxfc2NvcGVzGAYgASgIQgsKCV9yZXZpc2lvbiJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkiXAoVTGlzdFByb3BlcnRpZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEh4KEWFmdGVyX3Byb3BlcnR5X2lkGAIgASgJSACIAQFCFAoSX2FmdGVyX3Byb3BlcnR5X2lkIl0KFkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USMQoKcHJvcGVydGllcxgBIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSEAoIaGFzX21vcmUYAiABKAgiYQoPTGlzdEtleXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhkKDGFmdGVyX2tleV9pZBgDIAEoCUgAiAEBQg8KDV9hZnRlcl9rZXlfaWQiTAoQTGlzdEtleXNSZXNwb25zZRImCgRrZXlzGAEgAygLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSEAoIaGFzX21vcmUYAiABKAgiNwoQUmV2b2tlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkiOgoRUmV2b2tlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkiUAoQUm90YXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSFwoPb3ZlcmxhcF9zZWNvbmRzGAMgASgFInYKEVJvdGF0ZUtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5Eg4KBnNlY3JldBgCIAEoCRIqCghyZXBsYWNlZBgDIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5KjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACMsIFCg9JZGVudGl0eVNlcnZpY2USbAoPQXV0aGVudGljYXRlS2V5EisuZGF5Ym9vay5pZGVudGl0eS52MS5BdXRoZW50aWNhdGVLZXlSZXF1ZXN0GiwuZGF5Ym9vay5pZGVudGl0eS52MS5BdXRoZW50aWNhdGVLZXlSZXNwb25zZRJpCg5DcmVhdGVQcm9wZXJ0eRIqLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlUHJvcGVydHlSZXF1ZXN0GisuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlc3BvbnNlEmkKDkxpc3RQcm9wZXJ0aWVzEiouZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0UHJvcGVydGllc1JlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USWgoJQ3JlYXRlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVLZXlSZXNwb25zZRJXCghMaXN0S2V5cxIkLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdEtleXNSZXF1ZXN0GiUuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0S2V5c1Jlc3BvbnNlEloKCVJldm9rZUtleRIlLmRheWJvb2suaWRlbnRpdHkudjEuUmV2b2tlS2V5UmVxdWVzdBomLmRheWJvb2suaWRlbnRpdHkudjEuUmV2b2tlS2V5UmVzcG9uc2USWgoJUm90YXRlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5Sb3RhdGVLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5Sb3RhdGVLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIlQKClJhdGVMaW1pdHMSFQoIb3JkaW5hcnkYASABKAVIAIgBARIVCghiYWNrZmlsbBgCIAEoBUgBiAEBQgsKCV9vcmRpbmFyeUILCglfYmFja2ZpbGwifQoIUHJvcGVydHkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRInCgRtb2RlGAMgASgOMhkuZGF5Ym9vay5pZGVudGl0eS52MS5Nb2RlEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIuYCCgNLZXkSCgoCaWQYASABKAkSEwoLcHJvcGVydHlfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5kaXNwbGF5X3ByZWZpeBgEIAEoCRIOCgZzY29wZXMYBSADKAkSEAoIcmV2aXNpb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoLcmF0ZV9saW1pdHMYCiABKAsyHy5kYXlib29rLmlkZW50aXR5LnYxLlJhdGVMaW1pdHMSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKSAQoJTGVhc2VXaXNoEi8KBndpbmRvdxgBIAEoDjIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZVdpbmRvdxItCglzdGFydHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBndhbnRlZBgDIAEoBRIVCg1saW1pdF9kZWZhdWx0GAQgASgFIpUBCgVMZWFzZRIvCgZ3aW5kb3cYASABKA4yHy5kYXlib29rLmlkZW50aXR5LnYxLlJhdGVXaW5kb3cSLQoJc3RhcnRzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdncmFudGVkGAMgASgFEgwKBGxlZnQYBCABKAUSDQoFbGltaXQYBSABKAUiXQoWQXV0aGVudGljYXRlS2V5UmVxdWVzdBITCgtzZWNyZXRfaGFzaBgBIAEoDBIuCgZ3aXNoZXMYAiADKAsyHi5kYXlib29rLmlkZW50aXR5LnYxLkxlYXNlV2lzaCLGAQoXQXV0aGVudGljYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSLwoIcHJvcGVydHkYAiABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5EioKBmxlYXNlcxgDIAMoCzIaLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2USJwoDbm93GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJOChVDcmVhdGVQcm9wZXJ0eVJlcXVlc3QSDAoEbmFtZRgBIAEoCRInCgRtb2RlGAIgASgOMhkuZGF5Ym9vay5pZGVudGl0eS52MS5Nb2RlIkkKFkNyZWF0ZVByb3BlcnR5UmVzcG9uc2USLwoIcHJvcGVydHkYASABKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5IuMBChBDcmVhdGVLZXlSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKCHJldmlzaW9uGAUgASgJSACIAQESEgoKYWxsX3Njb3BlcxgGIAEoCBI0CgtyYXRlX2xpbWl0cxgHIAEoCzIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZUxpbWl0c0ILCglfcmV2aXNpb24iSgoRQ3JlYXRlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSDgoGc2VjcmV0GAIgASgJIlwKFUxpc3RQcm9wZXJ0aWVzUmVxdWVzdBINCgVsaW1pdBgBIAEoBRIeChFhZnRlcl9wcm9wZXJ0eV9pZBgCIAEoCUgAiAEBQhQKEl9hZnRlcl9wcm9wZXJ0eV9pZCJdChZMaXN0UHJvcGVydGllc1Jlc3BvbnNlEjEKCnByb3BlcnRpZXMYASADKAsyHS5kYXlib29rLmlkZW50aXR5LnYxLlByb3BlcnR5EhAKCGhhc19tb3JlGAIgASgIImEKD0xpc3RLZXlzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRIZCgxhZnRlcl9rZXlfaWQYAyABKAlIAIgBAUIPCg1fYWZ0ZXJfa2V5X2lkIkwKEExpc3RLZXlzUmVzcG9uc2USJgoEa2V5cxgBIAMoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5EhAKCGhhc19tb3JlGAIgASgIIjcKEFJldm9rZUtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJIjoKEVJldm9rZUtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5IlAKEFJvdGF0ZUtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEhcKD292ZXJsYXBfc2Vjb25kcxgDIAEoBSJ2ChFSb3RhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkSKgoIcmVwbGFjZWQYAyABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleSI0Cg1HZXRLZXlSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCSJoCg5HZXRLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIvCghwcm9wZXJ0eRgCIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkiYQoMS2V5TGVhc2VXaXNoEhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIsCgR3aXNoGAMgASgLMh4uZGF5Ym9vay5pZGVudGl0eS52MS5MZWFzZVdpc2giSQoUTGVhc2VSZXF1ZXN0c1JlcXVlc3QSMQoGd2lzaGVzGAEgAygLMiEuZGF5Ym9vay5pZGVudGl0eS52MS5LZXlMZWFzZVdpc2gibAoVTGVhc2VSZXF1ZXN0c1Jlc3BvbnNlEioKBmxlYXNlcxgBIAMoCzIaLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2USJwoDbm93GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKkAQoOVW51c2VkUmVxdWVzdHMSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEi8KBndpbmRvdxgDIAEoDjIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZVdpbmRvdxItCglzdGFydHNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWNvdW50GAUgASgFIkwKFVJldHVyblJlcXVlc3RzUmVxdWVzdBIzCgZ1bnVzZWQYASADKAsyIy5kYXlib29rLmlkZW50aXR5LnYxLlVudXNlZFJlcXVlc3RzIhgKFlJldHVyblJlcXVlc3RzUmVzcG9uc2UiWgoGS2V5VXNlEhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmtleV9pZBgCIAEoCRIrCgd1c2VkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI+ChFOb3RlS2V5VXNlUmVxdWVzdBIpCgR1c2VzGAEgAygLMhsuZGF5Ym9vay5pZGVudGl0eS52MS5LZXlVc2UiFAoSTm90ZUtleVVzZVJlc3BvbnNlKjoKBE1vZGUSFAoQTU9ERV9VTlNQRUNJRklFRBAAEg0KCU1PREVfTElWRRABEg0KCU1PREVfVEVTVBACKl0KClJhdGVXaW5kb3cSGwoXUkFURV9XSU5ET1dfVU5TUEVDSUZJRUQQABIYChRSQVRFX1dJTkRPV19PUkRJTkFSWRABEhgKFFJBVEVfV0lORE9XX0JBQ0tGSUxMEAIyxwgKD0lkZW50aXR5U2VydmljZRJsCg9BdXRoZW50aWNhdGVLZXkSKy5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLkF1dGhlbnRpY2F0ZUtleVJlc3BvbnNlEmkKDkNyZWF0ZVByb3BlcnR5EiouZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZVByb3BlcnR5UmVzcG9uc2USaQoOTGlzdFByb3BlcnRpZXMSKi5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RQcm9wZXJ0aWVzUmVxdWVzdBorLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFByb3BlcnRpZXNSZXNwb25zZRJaCglDcmVhdGVLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlc3BvbnNlElcKCExpc3RLZXlzEiQuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0S2V5c1JlcXVlc3QaJS5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RLZXlzUmVzcG9uc2USWgoJUmV2b2tlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5SZXZva2VLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5SZXZva2VLZXlSZXNwb25zZRJaCglSb3RhdGVLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLlJvdGF0ZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLlJvdGF0ZUtleVJlc3BvbnNlElEKBkdldEtleRIiLmRheWJvb2suaWRlbnRpdHkudjEuR2V0S2V5UmVxdWVzdBojLmRheWJvb2suaWRlbnRpdHkudjEuR2V0S2V5UmVzcG9uc2USZgoNTGVhc2VSZXF1ZXN0cxIpLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2VSZXF1ZXN0c1JlcXVlc3QaKi5kYXlib29rLmlkZW50aXR5LnYxLkxlYXNlUmVxdWVzdHNSZXNwb25zZRJpCg5SZXR1cm5SZXF1ZXN0cxIqLmRheWJvb2suaWRlbnRpdHkudjEuUmV0dXJuUmVxdWVzdHNSZXF1ZXN0GisuZGF5Ym9vay5pZGVudGl0eS52MS5SZXR1cm5SZXF1ZXN0c1Jlc3BvbnNlEl0KCk5vdGVLZXlVc2USJi5kYXlib29rLmlkZW50aXR5LnYxLk5vdGVLZXlVc2VSZXF1ZXN0GicuZGF5Ym9vay5pZGVudGl0eS52MS5Ob3RlS2V5VXNlUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+
+/**
+ * RateLimits are a key's own limits: 1 to 1,000,000,000 requests a minute. What is absent is as the gateways are set.
+ *
+ * @generated from message daybook.identity.v1.RateLimits
+ */
+export type RateLimits = Message<"daybook.identity.v1.RateLimits"> & {
+  /**
+   * Of ordinary requests.
+   *
+   * @generated from field: optional int32 ordinary = 1;
+   */
+  ordinary?: number | undefined;
+
+  /**
+   * Of backfill batches.
+   *
+   * @generated from field: optional int32 backfill = 2;
+   */
+  backfill?: number | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.RateLimits.
+ * Use `create(RateLimitsSchema)` to create a new message.
+ */
+export const RateLimitsSchema: GenMessage<RateLimits> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 0);
 
 /**
  * Property is one store or site of a customer. Nothing is shared between two of them.
@@ -54,7 +82,7 @@ export type Property = Message<"daybook.identity.v1.Property"> & {
  * Use `create(PropertySchema)` to create a new message.
  */
 export const PropertySchema: GenMessage<Property> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 0);
+  messageDesc(file_daybook_identity_v1_identity, 1);
 
 /**
  * Key is what is known of an API key. The secret itself is not kept.
@@ -124,6 +152,20 @@ export type Key = Message<"daybook.identity.v1.Key"> & {
    * @generated from field: google.protobuf.Timestamp revoked_at = 9;
    */
   revokedAt?: Timestamp | undefined;
+
+  /**
+   * Its own limits, if it has any.
+   *
+   * @generated from field: daybook.identity.v1.RateLimits rate_limits = 10;
+   */
+  rateLimits?: RateLimits | undefined;
+
+  /**
+   * When it was last used, to about a minute; absent until it was.
+   *
+   * @generated from field: google.protobuf.Timestamp last_used_at = 11;
+   */
+  lastUsedAt?: Timestamp | undefined;
 };
 
 /**
@@ -131,7 +173,98 @@ export type Key = Message<"daybook.identity.v1.Key"> & {
  * Use `create(KeySchema)` to create a new message.
  */
 export const KeySchema: GenMessage<Key> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 1);
+  messageDesc(file_daybook_identity_v1_identity, 2);
+
+/**
+ * LeaseWish asks for a share of a window.
+ *
+ * @generated from message daybook.identity.v1.LeaseWish
+ */
+export type LeaseWish = Message<"daybook.identity.v1.LeaseWish"> & {
+  /**
+   * Which window.
+   *
+   * @generated from field: daybook.identity.v1.RateWindow window = 1;
+   */
+  window: RateWindow;
+
+  /**
+   * When it begins: a whole minute, the one that is now by the service's clock or one beside it. Nothing is granted of others.
+   *
+   * @generated from field: google.protobuf.Timestamp starts_at = 2;
+   */
+  startsAt?: Timestamp | undefined;
+
+  /**
+   * How many requests: 0 to 1,000,000,000. What is granted is also at most a quarter of what is left, but at least 1 of that.
+   *
+   * @generated from field: int32 wanted = 3;
+   */
+  wanted: number;
+
+  /**
+   * The limit of keys without one of their own: 1 to 1,000,000,000.
+   *
+   * @generated from field: int32 limit_default = 4;
+   */
+  limitDefault: number;
+};
+
+/**
+ * Describes the message daybook.identity.v1.LeaseWish.
+ * Use `create(LeaseWishSchema)` to create a new message.
+ */
+export const LeaseWishSchema: GenMessage<LeaseWish> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 3);
+
+/**
+ * Lease is what was granted on a wish.
+ *
+ * @generated from message daybook.identity.v1.Lease
+ */
+export type Lease = Message<"daybook.identity.v1.Lease"> & {
+  /**
+   * As wished.
+   *
+   * @generated from field: daybook.identity.v1.RateWindow window = 1;
+   */
+  window: RateWindow;
+
+  /**
+   * As wished.
+   *
+   * @generated from field: google.protobuf.Timestamp starts_at = 2;
+   */
+  startsAt?: Timestamp | undefined;
+
+  /**
+   * Requests that may be made.
+   *
+   * @generated from field: int32 granted = 3;
+   */
+  granted: number;
+
+  /**
+   * Requests of the window that nobody has leased yet.
+   *
+   * @generated from field: int32 left = 4;
+   */
+  left: number;
+
+  /**
+   * The key's limit.
+   *
+   * @generated from field: int32 limit = 5;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message daybook.identity.v1.Lease.
+ * Use `create(LeaseSchema)` to create a new message.
+ */
+export const LeaseSchema: GenMessage<Lease> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 4);
 
 /**
  * AuthenticateKeyRequest carries a hash, so that the secret stays at the edge.
@@ -145,6 +278,13 @@ export type AuthenticateKeyRequest = Message<"daybook.identity.v1.AuthenticateKe
    * @generated from field: bytes secret_hash = 1;
    */
   secretHash: Uint8Array;
+
+  /**
+   * Shares to lease for the key, at most one of each window and begin; at most 4.
+   *
+   * @generated from field: repeated daybook.identity.v1.LeaseWish wishes = 2;
+   */
+  wishes: LeaseWish[];
 };
 
 /**
@@ -152,7 +292,7 @@ export type AuthenticateKeyRequest = Message<"daybook.identity.v1.AuthenticateKe
  * Use `create(AuthenticateKeyRequestSchema)` to create a new message.
  */
 export const AuthenticateKeyRequestSchema: GenMessage<AuthenticateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 2);
+  messageDesc(file_daybook_identity_v1_identity, 5);
 
 /**
  * AuthenticateKeyResponse is the caller.
@@ -173,6 +313,20 @@ export type AuthenticateKeyResponse = Message<"daybook.identity.v1.AuthenticateK
    * @generated from field: daybook.identity.v1.Property property = 2;
    */
   property?: Property | undefined;
+
+  /**
+   * One for each wish, in their order.
+   *
+   * @generated from field: repeated daybook.identity.v1.Lease leases = 3;
+   */
+  leases: Lease[];
+
+  /**
+   * The service's clock, which decides when windows begin.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 4;
+   */
+  now?: Timestamp | undefined;
 };
 
 /**
@@ -180,7 +334,7 @@ export type AuthenticateKeyResponse = Message<"daybook.identity.v1.AuthenticateK
  * Use `create(AuthenticateKeyResponseSchema)` to create a new message.
  */
 export const AuthenticateKeyResponseSchema: GenMessage<AuthenticateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 3);
+  messageDesc(file_daybook_identity_v1_identity, 6);
 
 /**
  * CreatePropertyRequest names a new property.
@@ -208,7 +362,7 @@ export type CreatePropertyRequest = Message<"daybook.identity.v1.CreatePropertyR
  * Use `create(CreatePropertyRequestSchema)` to create a new message.
  */
 export const CreatePropertyRequestSchema: GenMessage<CreatePropertyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 4);
+  messageDesc(file_daybook_identity_v1_identity, 7);
 
 /**
  * CreatePropertyResponse is the property made.
@@ -229,7 +383,7 @@ export type CreatePropertyResponse = Message<"daybook.identity.v1.CreateProperty
  * Use `create(CreatePropertyResponseSchema)` to create a new message.
  */
 export const CreatePropertyResponseSchema: GenMessage<CreatePropertyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 5);
+  messageDesc(file_daybook_identity_v1_identity, 8);
 
 /**
  * CreateKeyRequest describes a new key.
@@ -278,6 +432,13 @@ export type CreateKeyRequest = Message<"daybook.identity.v1.CreateKeyRequest"> &
    * @generated from field: bool all_scopes = 6;
    */
   allScopes: boolean;
+
+  /**
+   * Limits of its own. A key that replaces it has the same.
+   *
+   * @generated from field: daybook.identity.v1.RateLimits rate_limits = 7;
+   */
+  rateLimits?: RateLimits | undefined;
 };
 
 /**
@@ -285,7 +446,7 @@ export type CreateKeyRequest = Message<"daybook.identity.v1.CreateKeyRequest"> &
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 6);
+  messageDesc(file_daybook_identity_v1_identity, 9);
 
 /**
  * CreateKeyResponse is the only place where a secret is shown.
@@ -313,7 +474,7 @@ export type CreateKeyResponse = Message<"daybook.identity.v1.CreateKeyResponse">
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 7);
+  messageDesc(file_daybook_identity_v1_identity, 10);
 
 /**
  * ListPropertiesRequest asks for one page.
@@ -341,7 +502,7 @@ export type ListPropertiesRequest = Message<"daybook.identity.v1.ListPropertiesR
  * Use `create(ListPropertiesRequestSchema)` to create a new message.
  */
 export const ListPropertiesRequestSchema: GenMessage<ListPropertiesRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 8);
+  messageDesc(file_daybook_identity_v1_identity, 11);
 
 /**
  * ListPropertiesResponse is one page.
@@ -369,7 +530,7 @@ export type ListPropertiesResponse = Message<"daybook.identity.v1.ListProperties
  * Use `create(ListPropertiesResponseSchema)` to create a new message.
  */
 export const ListPropertiesResponseSchema: GenMessage<ListPropertiesResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 9);
+  messageDesc(file_daybook_identity_v1_identity, 12);
 
 /**
  * ListKeysRequest asks for one page.
@@ -404,7 +565,7 @@ export type ListKeysRequest = Message<"daybook.identity.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 10);
+  messageDesc(file_daybook_identity_v1_identity, 13);
 
 /**
  * ListKeysResponse is one page.
@@ -432,7 +593,7 @@ export type ListKeysResponse = Message<"daybook.identity.v1.ListKeysResponse"> &
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 11);
+  messageDesc(file_daybook_identity_v1_identity, 14);
 
 /**
  * RevokeKeyRequest names a key.
@@ -460,7 +621,7 @@ export type RevokeKeyRequest = Message<"daybook.identity.v1.RevokeKeyRequest"> &
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 12);
+  messageDesc(file_daybook_identity_v1_identity, 15);
 
 /**
  * RevokeKeyResponse is the key after it.
@@ -481,7 +642,7 @@ export type RevokeKeyResponse = Message<"daybook.identity.v1.RevokeKeyResponse">
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 13);
+  messageDesc(file_daybook_identity_v1_identity, 16);
 
 /**
  * RotateKeyRequest names a key that is to be replaced.
@@ -516,7 +677,7 @@ export type RotateKeyRequest = Message<"daybook.identity.v1.RotateKeyRequest"> &
  * Use `create(RotateKeyRequestSchema)` to create a new message.
  */
 export const RotateKeyRequestSchema: GenMessage<RotateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 14);
+  messageDesc(file_daybook_identity_v1_identity, 17);
 
 /**
  * RotateKeyResponse is the only place where the new secret is shown.
@@ -551,7 +712,303 @@ export type RotateKeyResponse = Message<"daybook.identity.v1.RotateKeyResponse">
  * Use `create(RotateKeyResponseSchema)` to create a new message.
  */
 export const RotateKeyResponseSchema: GenMessage<RotateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 15);
+  messageDesc(file_daybook_identity_v1_identity, 18);
+
+/**
+ * GetKeyRequest names a key.
+ *
+ * @generated from message daybook.identity.v1.GetKeyRequest
+ */
+export type GetKeyRequest = Message<"daybook.identity.v1.GetKeyRequest"> & {
+  /**
+   * Its property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+};
+
+/**
+ * Describes the message daybook.identity.v1.GetKeyRequest.
+ * Use `create(GetKeyRequestSchema)` to create a new message.
+ */
+export const GetKeyRequestSchema: GenMessage<GetKeyRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 19);
+
+/**
+ * GetKeyResponse is the key and whose it is.
+ *
+ * @generated from message daybook.identity.v1.GetKeyResponse
+ */
+export type GetKeyResponse = Message<"daybook.identity.v1.GetKeyResponse"> & {
+  /**
+   * The key.
+   *
+   * @generated from field: daybook.identity.v1.Key key = 1;
+   */
+  key?: Key | undefined;
+
+  /**
+   * Its property.
+   *
+   * @generated from field: daybook.identity.v1.Property property = 2;
+   */
+  property?: Property | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.GetKeyResponse.
+ * Use `create(GetKeyResponseSchema)` to create a new message.
+ */
+export const GetKeyResponseSchema: GenMessage<GetKeyResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 20);
+
+/**
+ * KeyLeaseWish asks for a share of a window of a key.
+ *
+ * @generated from message daybook.identity.v1.KeyLeaseWish
+ */
+export type KeyLeaseWish = Message<"daybook.identity.v1.KeyLeaseWish"> & {
+  /**
+   * The property of the key.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * What is asked for.
+   *
+   * @generated from field: daybook.identity.v1.LeaseWish wish = 3;
+   */
+  wish?: LeaseWish | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.KeyLeaseWish.
+ * Use `create(KeyLeaseWishSchema)` to create a new message.
+ */
+export const KeyLeaseWishSchema: GenMessage<KeyLeaseWish> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 21);
+
+/**
+ * LeaseRequestsRequest asks for shares.
+ *
+ * @generated from message daybook.identity.v1.LeaseRequestsRequest
+ */
+export type LeaseRequestsRequest = Message<"daybook.identity.v1.LeaseRequestsRequest"> & {
+  /**
+   * 1 to 500, no two of the same key, window and begin.
+   *
+   * @generated from field: repeated daybook.identity.v1.KeyLeaseWish wishes = 1;
+   */
+  wishes: KeyLeaseWish[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.LeaseRequestsRequest.
+ * Use `create(LeaseRequestsRequestSchema)` to create a new message.
+ */
+export const LeaseRequestsRequestSchema: GenMessage<LeaseRequestsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 22);
+
+/**
+ * LeaseRequestsResponse has what was granted.
+ *
+ * @generated from message daybook.identity.v1.LeaseRequestsResponse
+ */
+export type LeaseRequestsResponse = Message<"daybook.identity.v1.LeaseRequestsResponse"> & {
+  /**
+   * One for each wish, in their order. Nothing is granted to a key that there is not.
+   *
+   * @generated from field: repeated daybook.identity.v1.Lease leases = 1;
+   */
+  leases: Lease[];
+
+  /**
+   * The service's clock, which decides when windows begin.
+   *
+   * @generated from field: google.protobuf.Timestamp now = 2;
+   */
+  now?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.LeaseRequestsResponse.
+ * Use `create(LeaseRequestsResponseSchema)` to create a new message.
+ */
+export const LeaseRequestsResponseSchema: GenMessage<LeaseRequestsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 23);
+
+/**
+ * UnusedRequests are requests that were leased and not made.
+ *
+ * @generated from message daybook.identity.v1.UnusedRequests
+ */
+export type UnusedRequests = Message<"daybook.identity.v1.UnusedRequests"> & {
+  /**
+   * The property of the key.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * Which window.
+   *
+   * @generated from field: daybook.identity.v1.RateWindow window = 3;
+   */
+  window: RateWindow;
+
+  /**
+   * When it begins.
+   *
+   * @generated from field: google.protobuf.Timestamp starts_at = 4;
+   */
+  startsAt?: Timestamp | undefined;
+
+  /**
+   * How many: 1 to 1,000,000,000.
+   *
+   * @generated from field: int32 count = 5;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message daybook.identity.v1.UnusedRequests.
+ * Use `create(UnusedRequestsSchema)` to create a new message.
+ */
+export const UnusedRequestsSchema: GenMessage<UnusedRequests> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 24);
+
+/**
+ * ReturnRequestsRequest gives requests back.
+ *
+ * @generated from message daybook.identity.v1.ReturnRequestsRequest
+ */
+export type ReturnRequestsRequest = Message<"daybook.identity.v1.ReturnRequestsRequest"> & {
+  /**
+   * 1 to 500, no two of the same key, window and begin.
+   *
+   * @generated from field: repeated daybook.identity.v1.UnusedRequests unused = 1;
+   */
+  unused: UnusedRequests[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.ReturnRequestsRequest.
+ * Use `create(ReturnRequestsRequestSchema)` to create a new message.
+ */
+export const ReturnRequestsRequestSchema: GenMessage<ReturnRequestsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 25);
+
+/**
+ * ReturnRequestsResponse says nothing.
+ *
+ * @generated from message daybook.identity.v1.ReturnRequestsResponse
+ */
+export type ReturnRequestsResponse = Message<"daybook.identity.v1.ReturnRequestsResponse"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.ReturnRequestsResponse.
+ * Use `create(ReturnRequestsResponseSchema)` to create a new message.
+ */
+export const ReturnRequestsResponseSchema: GenMessage<ReturnRequestsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 26);
+
+/**
+ * KeyUse is when a key was last used.
+ *
+ * @generated from message daybook.identity.v1.KeyUse
+ */
+export type KeyUse = Message<"daybook.identity.v1.KeyUse"> & {
+  /**
+   * The property of the key.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
+
+  /**
+   * When; a time to come counts as now.
+   *
+   * @generated from field: google.protobuf.Timestamp used_at = 3;
+   */
+  usedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.KeyUse.
+ * Use `create(KeyUseSchema)` to create a new message.
+ */
+export const KeyUseSchema: GenMessage<KeyUse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 27);
+
+/**
+ * NoteKeyUseRequest tells of keys.
+ *
+ * @generated from message daybook.identity.v1.NoteKeyUseRequest
+ */
+export type NoteKeyUseRequest = Message<"daybook.identity.v1.NoteKeyUseRequest"> & {
+  /**
+   * 1 to 500, no two of the same key.
+   *
+   * @generated from field: repeated daybook.identity.v1.KeyUse uses = 1;
+   */
+  uses: KeyUse[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.NoteKeyUseRequest.
+ * Use `create(NoteKeyUseRequestSchema)` to create a new message.
+ */
+export const NoteKeyUseRequestSchema: GenMessage<NoteKeyUseRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 28);
+
+/**
+ * NoteKeyUseResponse says nothing.
+ *
+ * @generated from message daybook.identity.v1.NoteKeyUseResponse
+ */
+export type NoteKeyUseResponse = Message<"daybook.identity.v1.NoteKeyUseResponse"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.NoteKeyUseResponse.
+ * Use `create(NoteKeyUseResponseSchema)` to create a new message.
+ */
+export const NoteKeyUseResponseSchema: GenMessage<NoteKeyUseResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 29);
 
 /**
  * Mode tells real data from trial data. It is fixed when a property is made.
@@ -595,6 +1052,47 @@ export const ModeSchema: GenEnum<Mode> = /*@__PURE__*/
   enumDesc(file_daybook_identity_v1_identity, 0);
 
 /**
+ * RateWindow names one of the two windows that the requests of a key are counted in. Each lasts 60 seconds and begins with a minute.
+ *
+ * @generated from enum daybook.identity.v1.RateWindow
+ */
+export const RateWindow = {
+  /**
+   * Never valid.
+   *
+   * @generated from enum value: RATE_WINDOW_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * All requests but those of backfill.
+   *
+   * @generated from enum value: RATE_WINDOW_ORDINARY = 1;
+   */
+  ORDINARY: 1,
+
+  /**
+   * Batches with `backfill: true`.
+   *
+   * @generated from enum value: RATE_WINDOW_BACKFILL = 2;
+   */
+  BACKFILL: 2,
+} as const;
+
+/**
+ * RateWindow names one of the two windows that the requests of a key are counted in. Each lasts 60 seconds and begins with a minute.
+ *
+ * @generated from enum daybook.identity.v1.RateWindow
+ */
+export type RateWindow = (typeof RateWindow)[keyof typeof RateWindow] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.identity.v1.RateWindow.
+ */
+export const RateWindowSchema: GenEnum<RateWindow> = /*@__PURE__*/
+  enumDesc(file_daybook_identity_v1_identity, 1);
+
+/**
  * IdentityService knows who calls and what they may do: properties and their API keys.
  *
  * @generated from service daybook.identity.v1.IdentityService
@@ -602,7 +1100,7 @@ export const ModeSchema: GenEnum<Mode> = /*@__PURE__*/
 export const IdentityService: GenService<{
   /**
    * AuthenticateKey finds the key with a given hash. Unknown, expired and revoked keys are all answered with
-   * `unauthenticated` and the same bytes.
+   * `unauthenticated` and the same bytes. As it makes the way anyway, it brings the first leases of the key's windows back.
    *
    * @generated from rpc daybook.identity.v1.IdentityService.AuthenticateKey
    */
@@ -671,6 +1169,47 @@ export const IdentityService: GenService<{
     methodKind: "unary";
     input: typeof RotateKeyRequestSchema;
     output: typeof RotateKeyResponseSchema;
+  },
+  /**
+   * GetKey reads a key and its property, whether it still opens anything or not.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.GetKey
+   */
+  getKey: {
+    methodKind: "unary";
+    input: typeof GetKeyRequestSchema;
+    output: typeof GetKeyResponseSchema;
+  },
+  /**
+   * LeaseRequests grants gateways shares of the requests that keys may make within their windows. All shares of a window together are
+   * never more than the key's limit. A share is good until its window ends; what is not used of it can be given back.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.LeaseRequests
+   */
+  leaseRequests: {
+    methodKind: "unary";
+    input: typeof LeaseRequestsRequestSchema;
+    output: typeof LeaseRequestsResponseSchema;
+  },
+  /**
+   * ReturnRequests gives back what was leased and will not be used. Not to be repeated: what was given back twice would be granted twice.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.ReturnRequests
+   */
+  returnRequests: {
+    methodKind: "unary";
+    input: typeof ReturnRequestsRequestSchema;
+    output: typeof ReturnRequestsResponseSchema;
+  },
+  /**
+   * NoteKeyUse tells when keys were last used. An earlier time than the one known changes nothing.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.NoteKeyUse
+   */
+  noteKeyUse: {
+    methodKind: "unary";
+    input: typeof NoteKeyUseRequestSchema;
+    output: typeof NoteKeyUseResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_identity_v1_identity, 0);

@@ -1,0 +1,110 @@
+/** Leases: shares of the requests that keys may make within their windows. */
+import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { LeaseSchema, RateWindow, type Lease, type LeaseWish } from "#proto/daybook/identity/v1/identity_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import { DaybookError } from "#shared/errors.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { formatMicros, fromTimestamp, toTimestamp } from "#shared/time.ts";
+import { isLeasable, isWindowStart, requestsMax } from "./domain/windows.ts";
+import { leaseRequests, type WindowName } from "./sql/rate-windows.ts";
+
+/** A window of a key that is not named yet. */
+export interface WindowRef {
+  name: WindowName;
+  startsAt: Micros;
+}
+
+/** What is asked for of a window. */
+export interface Wish extends WindowRef {
+  wanted: number;
+  limitDefault: number;
+}
+
+/** A window of a key. Ids are UUIDs. */
+export type KeyWindow = WindowRef & { propertyId: string; keyId: string };
+
+const nameOfWindow: Record<RateWindow, WindowName | undefined> = {
+  [RateWindow.UNSPECIFIED]: undefined,
+  [RateWindow.ORDINARY]: "ordinary",
+  [RateWindow.BACKFILL]: "backfill",
+};
+const windowOfName: Record<WindowName, RateWindow> = { ordinary: RateWindow.ORDINARY, backfill: RateWindow.BACKFILL };
+
+/**
+ * Reads which window is meant.
+ * @throws DaybookError `parameter_invalid`
+ */
+export function readWindow(window: RateWindow, startsAt: Timestamp | undefined): WindowRef {
+  const name = nameOfWindow[window];
+  const micros = startsAt ? fromTimestamp(startsAt) : Number.NaN;
+  if (name === undefined) throw invalid("A window is ordinary or backfill.", "window");
+  if (!isWindowStart(micros)) throw invalid("A window begins with a minute.", "starts_at");
+  return { name, startsAt: micros };
+}
+
+/**
+ * Reads a wish.
+ * @throws DaybookError `parameter_invalid`
+ */
+export function readWish({ window, startsAt, wanted, limitDefault }: LeaseWish): Wish {
+  if (wanted < 0 || wanted > requestsMax) throw invalid("This is not a number of requests.", "wanted");
+  if (limitDefault < 1 || limitDefault > requestsMax) throw invalid("This is not a limit.", "limit_default");
+  return { ...readWindow(window, startsAt), wanted, limitDefault };
+}
+
+/**
+ * Checks that no window is there twice.
+ * @throws DaybookError `parameter_conflict`
+ */
+export function checkDistinct(windows: readonly KeyWindow[]): void {
+  if (new Set(windows.map(idOf)).size < windows.length) {
+    throw new DaybookError("parameter_conflict", "A window is there more than once.");
+  }
+}
+
+/** Leases what it can, and answers each wish in order: with nothing where the key or the window is none. */
+export async function lease(
+  { database, clock }: ServiceContext,
+  wishes: readonly (Wish & KeyWindow)[],
+): Promise<Lease[]> {
+  checkDistinct(wishes);
+  const now = clock.nowMicros();
+  const granted = wishes.filter(({ startsAt }) => isLeasable(startsAt, now));
+  const rows =
+    granted.length === 0
+      ? []
+      : await leaseRequests(database, [
+          granted.map(({ propertyId }) => propertyId),
+          granted.map(({ keyId }) => keyId),
+          granted.map(({ name }) => name),
+          granted.map(({ startsAt }) => formatMicros(startsAt)),
+          granted.map(({ wanted }) => wanted),
+          granted.map(({ limitDefault }) => limitDefault),
+        ]);
+  const rowOf = new Map(
+    rows.map((row) => [
+      idOf({ propertyId: row.property_id, keyId: row.key_id, name: row.name, startsAt: row.starts_at }),
+      row,
+    ]),
+  );
+  return wishes.map((wish) => {
+    const row = rowOf.get(idOf(wish));
+    return create(LeaseSchema, {
+      window: windowOfName[wish.name],
+      startsAt: toTimestamp(wish.startsAt),
+      granted: row?.share ?? 0,
+      // A limit may have become smaller than what was leased before.
+      left: row ? Math.max(0, row.requests_max - row.granted) : 0,
+      limit: row?.requests_max ?? wish.limitDefault,
+    });
+  });
+}
+
+function idOf({ propertyId, keyId, name, startsAt }: KeyWindow): string {
+  return `${propertyId} ${keyId} ${name} ${startsAt}`;
+}
+
+function invalid(message: string, param: string): DaybookError {
+  return new DaybookError("parameter_invalid", message, { param });
+}

@@ -1,0 +1,30 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { LeaseRequestsResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId } from "#shared/ids.ts";
+import { checkItemCount } from "#shared/limits.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { toTimestamp } from "#shared/time.ts";
+import { lease, readWish } from "../leases.ts";
+
+const wishesMax = 500;
+
+export function leaseRequests(context: ServiceContext): ServiceImpl<typeof IdentityService>["leaseRequests"] {
+  return async ({ wishes }) => {
+    checkItemCount(wishes.length, wishesMax, "wishes");
+    const now = context.clock.nowMicros();
+    const leases = await lease(
+      context,
+      wishes.map(({ propertyId, keyId, wish }) => {
+        if (!wish) throw new DaybookError("parameter_missing", "A wish says for what.", { param: "wish" });
+        return {
+          propertyId: decodeId("prop", propertyId, "property_id"),
+          keyId: decodeId("key", keyId, "key_id"),
+          ...readWish(wish),
+        };
+      }),
+    );
+    return create(LeaseRequestsResponseSchema, { leases, now: toTimestamp(now) });
+  };
+}

@@ -1,0 +1,34 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId } from "#shared/ids.ts";
+import { checkItemCount } from "#shared/limits.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { formatMicros, fromTimestamp } from "#shared/time.ts";
+import { noteKeyUse as note } from "../sql/keys.ts";
+
+const usesMax = 500;
+
+export function noteKeyUse({ database, clock }: ServiceContext): ServiceImpl<typeof IdentityService>["noteKeyUse"] {
+  return async ({ uses }) => {
+    checkItemCount(uses.length, usesMax, "uses");
+    const now = clock.nowMicros();
+    const items = uses.map(({ propertyId, keyId, usedAt }) => {
+      if (!usedAt) throw new DaybookError("parameter_missing", "A use has a time.", { param: "used_at" });
+      return {
+        propertyId: decodeId("prop", propertyId, "property_id"),
+        keyId: decodeId("key", keyId, "key_id"),
+        usedAt: Math.min(now, fromTimestamp(usedAt)),
+      };
+    });
+    if (new Set(items.map(({ keyId }) => keyId)).size < items.length) {
+      throw new DaybookError("parameter_conflict", "A key is there more than once.", { param: "key_id" });
+    }
+    await note(database, [
+      items.map(({ propertyId }) => propertyId),
+      items.map(({ keyId }) => keyId),
+      items.map(({ usedAt }) => formatMicros(usedAt)),
+    ]);
+    return {};
+  };
+}

@@ -1,0 +1,38 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId } from "#shared/ids.ts";
+import { checkItemCount } from "#shared/limits.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { formatMicros } from "#shared/time.ts";
+import { requestsMax } from "../domain/windows.ts";
+import { checkDistinct, readWindow } from "../leases.ts";
+import { returnRequests as takeBack } from "../sql/rate-windows.ts";
+
+const unusedMax = 500;
+
+export function returnRequests({ database }: ServiceContext): ServiceImpl<typeof IdentityService>["returnRequests"] {
+  return async ({ unused }) => {
+    checkItemCount(unused.length, unusedMax, "unused");
+    const items = unused.map(({ propertyId, keyId, window, startsAt, count }) => {
+      if (count < 1 || count > requestsMax) {
+        throw new DaybookError("parameter_invalid", "This is not a number of requests.", { param: "count" });
+      }
+      return {
+        propertyId: decodeId("prop", propertyId, "property_id"),
+        keyId: decodeId("key", keyId, "key_id"),
+        ...readWindow(window, startsAt),
+        count,
+      };
+    });
+    checkDistinct(items);
+    await takeBack(database, [
+      items.map(({ propertyId }) => propertyId),
+      items.map(({ keyId }) => keyId),
+      items.map(({ name }) => name),
+      items.map(({ startsAt }) => formatMicros(startsAt)),
+      items.map(({ count }) => count),
+    ]);
+    return {};
+  };
+}

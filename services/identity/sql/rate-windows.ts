@@ -1,0 +1,74 @@
+import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/clock.ts";
+
+/** A window, as the database spells it. */
+export type WindowName = "ordinary" | "backfill";
+
+/** What was leased of a window. */
+export interface LeaseRow {
+  property_id: string;
+  key_id: string;
+  name: WindowName;
+  starts_at: Micros;
+  requests_max: number;
+  granted: number;
+  share: number;
+}
+
+/**
+ * Leases shares of windows: at most a quarter of what is left, so that the last of a window goes out in small shares and little of it is left
+ * with gateways that do not need it. The row's lock lets one lease after the other, so that all of them together never exceed the limit.
+ * Keys that there are not give no row. No two of the same window in one call.
+ * $1 property ids, $2 key ids, $3 names, $4 starts, $5 how many are wanted, $6 limits of keys without one of their own.
+ */
+export const leaseRequests = statement<LeaseRow>(
+  "identity.rate_windows.lease",
+  `INSERT INTO identity.rate_windows AS r (property_id, key_id, name, starts_at, requests_max, granted, share)
+   SELECT w.property_id, w.key_id, w.name, w.starts_at, k.requests_max, s.share, s.share
+   FROM (
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::integer[], $6::integer[])
+       AS w (property_id, key_id, name, starts_at, wanted, limit_default)
+     ORDER BY property_id, key_id, name, starts_at
+   ) AS w
+   CROSS JOIN LATERAL (
+     SELECT coalesce(CASE w.name WHEN 'ordinary' THEN rate_limit_ordinary ELSE rate_limit_backfill END, w.limit_default)
+       AS requests_max
+     FROM identity.keys WHERE property_id = w.property_id AND id = w.key_id LIMIT 1
+   ) AS k
+   CROSS JOIN LATERAL (SELECT least(w.wanted, (k.requests_max + 3) / 4) AS share) AS s
+   ON CONFLICT (property_id, key_id, name, starts_at) DO UPDATE SET
+     requests_max = excluded.requests_max,
+     granted = r.granted + greatest(0, least(excluded.share, (excluded.requests_max - r.granted + 3) / 4)),
+     share = greatest(0, least(excluded.share, (excluded.requests_max - r.granted + 3) / 4))
+   RETURNING property_id, key_id, name, starts_at, requests_max, granted, share`,
+);
+
+/**
+ * Takes back what was leased and not used. No two of the same window in one call.
+ * $1 property ids, $2 key ids, $3 names, $4 starts, $5 how many.
+ */
+export const returnRequests = statement(
+  "identity.rate_windows.return",
+  `WITH unused AS MATERIALIZED (
+     SELECT u.* FROM (
+       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::integer[])
+         AS u (property_id, key_id, name, starts_at, count)
+       ORDER BY property_id, key_id, name, starts_at
+     ) AS u
+     CROSS JOIN LATERAL (
+       SELECT FROM identity.rate_windows r
+       WHERE r.property_id = u.property_id AND r.key_id = u.key_id AND r.name = u.name AND r.starts_at = u.starts_at
+       LIMIT 1 FOR NO KEY UPDATE
+     ) AS locked
+   )
+   UPDATE identity.rate_windows r SET granted = greatest(0, r.granted - u.count) FROM unused u
+   WHERE r.property_id = u.property_id AND r.key_id = u.key_id AND r.name = u.name AND r.starts_at = u.starts_at`,
+);
+
+/** Removes windows that are long over. $1 begun before when, $2 rows at most. One row for each removed. */
+export const deleteRateWindows = statement<{ gone: boolean }>(
+  "identity.rate_windows.delete",
+  `DELETE FROM identity.rate_windows WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM identity.rate_windows WHERE starts_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+   )) RETURNING true AS gone`,
+);
