@@ -8,15 +8,18 @@ import type { Log } from "#shared/log.ts";
 import { newestRevision } from "#shared/revisions.ts";
 import { addHealthRoutes } from "#shared/server.ts";
 import type { Clients } from "./clients.ts";
+import { createKeyUse } from "./key-use.ts";
 import { createCursors } from "./native/cursor.ts";
 import { sendClientError, sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
 import { authenticationPlugin } from "./plugins/authentication.ts";
 import { jsonBodyPlugin } from "./plugins/json-body.ts";
-import { rateLimitPlugin, type RateLimits } from "./plugins/rate-limit.ts";
+import { rateLimitPlugin } from "./plugins/rate-limit.ts";
 import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
 import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
+import type { RateLimits } from "./rate/limits.ts";
+import { createRateShares } from "./rate/shares.ts";
 import { createProfiles } from "./profiles.ts";
 import { createRecording } from "./recording.ts";
 
@@ -80,12 +83,18 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   measure(app, context.registry);
   closeGently(app);
 
+  const { identity } = clients;
+  const shares = createRateShares({ identity, clock, limits, log });
+  const keyUse = createKeyUse(identity, clock, log);
+
   await app.register(requestPlugin);
-  await app.register(rateLimitPlugin, { limits, clock });
-  await app.register(authenticationPlugin, { identity: clients.identity });
+  await app.register(rateLimitPlugin, { limits, shares });
+  await app.register(authenticationPlugin, { identity, shares, keyUse, limits });
   await app.register(revisionPlugin);
   await app.register(jsonBodyPlugin);
-  app.setErrorHandler((error, request, reply) => sendError(log, error, request, reply));
+  app.setErrorHandler(async (error, request, reply) =>
+    sendError(log, await app.settleRate(request, reply, error), request, reply),
+  );
   app.setNotFoundHandler((request, reply) => sendNotFound(log, request, reply));
 
   const recording = createRecording(clients.events);
@@ -102,7 +111,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   app.addHook("onClose", async () => {
-    await Promise.all([recording.drain(), profiles.drain()]);
+    await Promise.all([recording.drain(), profiles.drain(), shares.close(), keyUse.close()]);
   });
   return app;
 }

@@ -2,7 +2,7 @@
 import type { SettingsReader } from "#shared/config.ts";
 import { http2Transport } from "#shared/transport.ts";
 import type { Transports } from "./clients.ts";
-import type { RateLimits } from "./plugins/rate-limit.ts";
+import type { RateLimits } from "./rate/limits.ts";
 
 /** Where the gateway listens and what it admits, wherever it runs. */
 export interface GatewaySettings {

@@ -17,7 +17,8 @@ export interface DocumentedRoute {
   method: string;
   /** As Fastify has it, such as `/v1/profiles/:id`. */
   url: string;
-  scope: string;
+  /** What a key needs for it; null if any key will do. */
+  scope: string | null;
   operation: Operation;
 }
 
@@ -135,12 +136,12 @@ function describeOperation({ method, url, scope, operation }: DocumentedRoute): 
     operationId: id,
     tags: [tag],
     summary,
-    description: [description, `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
+    description: [description, scope === null ? "For every key." : `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
     parameters: [...pathParameters(url), ...queryParameters(operation.query), ...headerParameters(operation)],
     ...(forms
       ? { requestBody: { required: true, content: toContent(forms.length > 1 ? { anyOf: forms } : forms[0]) } }
       : {}),
-    responses: { ...Object.fromEntries(answers), ...refusals(operation, body !== undefined) },
+    responses: { ...Object.fromEntries(answers), ...refusals(operation, scope, body !== undefined) },
   };
 }
 
@@ -245,7 +246,6 @@ const everyOperation: readonly ErrorCode[] = [
   "parameter_unknown",
   "invalid_revision",
   "invalid_api_key",
-  "missing_scope",
   "rate_limited",
   "internal_error",
   "service_unavailable",
@@ -258,9 +258,10 @@ const everyBody: readonly ErrorCode[] = [
 ];
 
 /** Refusals by status, each with the codes that there may be. */
-function refusals({ query, precondition, errors = [] }: Operation, hasBody: boolean): Json {
+function refusals({ query, precondition, errors = [] }: Operation, scope: string | null, hasBody: boolean): Json {
   const codes = new Set<ErrorCode>([
     ...everyOperation,
+    ...(scope === null ? [] : (["missing_scope"] as const)),
     ...(hasBody ? everyBody : []),
     ...(query?.filters || query?.ranges ? (["unsupported_filter"] as const) : []),
     ...(query?.paged ? (["unsupported_sort", "invalid_cursor"] as const) : []),

@@ -8,7 +8,7 @@ export interface Operation {
   /** Unique, in camel case. */
   id: string;
   /** Which resource it belongs to. */
-  tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas";
+  tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas" | "Account";
   summary: string;
   /** More than the summary says, in Markdown. */
   description?: string;
@@ -37,7 +37,10 @@ declare module "fastify" {
   }
 }
 
-/** Options of a route: what a key needs for it, and what there is to say of it. */
-export function operation(scope: string, what: Operation): { config: { scope: string; operation: Operation } } {
+/** Options of a route: the scope that a key needs for it, or null if any key will do, and what there is to say of it. */
+export function operation(
+  scope: string | null,
+  what: Operation,
+): { config: { scope: string | null; operation: Operation } } {
   return { config: { scope, operation: what } };
 }

@@ -17,7 +17,9 @@ import { schemaRoutes } from "./routes/schemas.ts";
  */
 export function nativeSurface(context: NativeContext, document: (text: object) => void) {
   return async (app: FastifyInstance): Promise<void> => {
-    app.setErrorHandler((error, request, reply) => sendError(context.log, error, request, reply));
+    app.setErrorHandler(async (error, request, reply) =>
+      sendError(context.log, await app.settleRate(request, reply, error), request, reply),
+    );
     app.setNotFoundHandler((request, reply) => sendNotFound(context.log, request, reply));
     const operations = collectOperations(app);
     const addMethodNotAllowed = collectMethods(app);

@@ -7,6 +7,10 @@ import { Mode, type IdentityService } from "#proto/daybook/identity/v1/identity_
 import { DaybookError } from "#shared/errors.ts";
 import { callOptions, calling } from "#shared/interceptors.ts";
 import { newestRevision, revisions, type Revision } from "#shared/revisions.ts";
+import { fromTimestamp } from "#shared/time.ts";
+import type { KeyUse } from "../key-use.ts";
+import type { RateLimits, RateWindow } from "../rate/limits.ts";
+import type { RateShares } from "../rate/shares.ts";
 
 /** Who calls. */
 export interface Caller {
@@ -16,12 +20,14 @@ export interface Caller {
   scopes: ReadonlySet<string>;
   /** The revision that the key is pinned to. */
   revision: Revision;
+  /** The key's own limits, or those that every key has. */
+  limits: RateLimits;
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What a key needs for this route. A route without a scope asks for no key. */
-    scope?: string;
+    /** What a key needs for this route; null for any good key. A route without it asks for no key. */
+    scope?: string | null;
   }
 }
 
@@ -30,36 +36,57 @@ const callersMax = 10_000;
 const callerAgeMaxMs = 5_000;
 const bearerPattern = /^Bearer +([\x21-\x7e]{1,512})$/i;
 
-export const authenticationPlugin = fastifyPlugin<{ identity: Client<typeof IdentityService> }>((app, { identity }) => {
+const ordinaryOnly: readonly RateWindow[] = ["ordinary"];
+// The body tells which of them it is, and is not there yet.
+const bothWindows: readonly RateWindow[] = ["ordinary", "backfill"];
+
+/** What the plugin works with. */
+export interface AuthenticationOptions {
+  identity: Client<typeof IdentityService>;
+  shares: RateShares;
+  keyUse: KeyUse;
+  /** Those of keys without limits of their own. */
+  limits: RateLimits;
+}
+
+export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, options) => {
+  const { shares, keyUse } = options;
   // By the hash of the secret. Keys that are not good are remembered too, so that guessing does not reach the database each time.
-  const callers = new LRUCache<string, { caller: Caller | null }>({
+  const callers = new LRUCache<string, { caller: Caller | null }, readonly RateWindow[]>({
     max: callersMax,
     ttl: callerAgeMaxMs,
-    fetchMethod: async (secretHash) => ({ caller: await authenticate(identity, Buffer.from(secretHash, "hex")) }),
+    // Who it was is remembered, so that no share is asked for that is there already.
+    noDeleteOnStaleGet: true,
+    fetchMethod: async (secretHash, before, { context }) => ({
+      caller: await authenticate(options, Buffer.from(secretHash, "hex"), before?.caller?.keyId, context),
+    }),
   });
 
-  async function findCaller(authorization: string | undefined): Promise<Caller | null> {
+  async function findCaller(authorization: string | undefined, windows: readonly RateWindow[]): Promise<Caller | null> {
     const secret = bearerPattern.exec(authorization ?? "")?.[1];
     if (secret === undefined) return null;
     const secretHash = hash("sha256", secret, "hex");
-    const known = callers.get(secretHash) ?? (await callers.fetch(secretHash));
+    const known = callers.get(secretHash) ?? (await callers.fetch(secretHash, { context: windows }));
     return known?.caller ?? null;
   }
 
   app.addHook("onRequest", async (request, reply) => {
     const { scope, rateByBody } = request.routeOptions.config;
     if (scope === undefined || request.is404) return;
-    const caller = await findCaller(request.headers.authorization);
+    const windows = rateByBody ? bothWindows : ordinaryOnly;
+    const caller = await findCaller(request.headers.authorization, windows);
     if (!caller) {
       // Guesses are counted by client address.
-      app.takeRate(request, reply, "ordinary");
+      await app.takeRate(request, reply, "ordinary");
       throw invalidKey();
     }
     request.caller = caller;
     request.revision = caller.revision;
     // Before anything that costs more; a request without the scope counts too.
-    if (!rateByBody) app.takeRate(request, reply, "ordinary");
-    requireScope(caller, scope);
+    keyUse.note(caller);
+    if (rateByBody) shares.prepare(caller, windows);
+    else await app.takeRate(request, reply, "ordinary");
+    if (scope !== null) requireScope(caller, scope);
   });
 });
 
@@ -73,18 +100,32 @@ export function requireScope(caller: Caller, scope: string): void {
   }
 }
 
-async function authenticate(identity: Client<typeof IdentityService>, secretHash: Buffer): Promise<Caller | null> {
+async function authenticate(
+  { identity, shares, limits }: AuthenticationOptions,
+  secretHash: Buffer,
+  keyId: string | undefined,
+  windows: readonly RateWindow[],
+): Promise<Caller | null> {
   try {
     const call = callOptions({ requestId: "", caller: "gateway" });
-    const { key, property } = await calling(identity.authenticateKey({ secretHash }, call));
-    if (!key || !property) throw new Error("identity answered without a key");
-    return {
+    const wishes = shares.wishes(keyId, windows);
+    const noteTime = shares.clock.ask();
+    const { key, property, leases, now } = await calling(identity.authenticateKey({ secretHash, wishes }, call));
+    if (!key || !property || !now) throw new Error("identity answered without a key");
+    noteTime(fromTimestamp(now));
+    const caller: Caller = {
       keyId: key.id,
       propertyId: property.id,
       livemode: property.mode === Mode.LIVE,
       scopes: new Set(key.scopes),
       revision: revisions.find((revision) => revision === key.revision) ?? newestRevision,
+      limits: {
+        ordinary: key.rateLimits?.ordinary ?? limits.ordinary,
+        backfill: key.rateLimits?.backfill ?? limits.backfill,
+      },
     };
+    shares.learn(caller, leases);
+    return caller;
   } catch (error) {
     if (error instanceof DaybookError && error.code === "invalid_api_key") return null;
     throw error;

@@ -1,20 +1,12 @@
 /**
- * Rate limits: fixed windows of a minute by key, one for ordinary requests and one for backfill batches. Requests without a good key
- * have a window by client address. Counted in this process, without a round trip.
+ * Rate limits: fixed windows of a minute by key, as rate/shares.ts keeps them. Requests without a good key have a window by client address,
+ * counted in this process.
  */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "#shared/clock.ts";
 import { DaybookError } from "#shared/errors.ts";
-
-/** Requests per minute. */
-export interface RateLimits {
-  ordinary: number;
-  backfill: number;
-}
-
-/** Which window a request is taken from. */
-export type RateWindow = keyof RateLimits;
+import type { Rate, RateLimits, RateWindow } from "../rate/limits.ts";
+import type { RateShares } from "../rate/shares.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -24,70 +16,71 @@ declare module "fastify" {
   interface FastifyInstance {
     /**
      * Takes one request from a window.
-     * @throws DaybookError `rate_limited`
+     * @throws DaybookError `rate_limited`, or `service_unavailable` when nobody can tell
      */
-    takeRate(request: FastifyRequest, reply: FastifyReply, window: RateWindow): void;
+    takeRate(request: FastifyRequest, reply: FastifyReply, window: RateWindow): Promise<void>;
+    /** Takes a request that failed before it was counted, and returns what to answer: what it failed with, or that it is one too many. */
+    settleRate(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<unknown>;
     /** The headers for a client address, for answers that pass no hook. */
     rateHeaders(address: string): Record<string, number>;
   }
 }
 
-const windowSeconds = 60;
 // Windows of client addresses that are kept apart; the addresses beyond share one.
 const windowsMax = 100_000;
 
-export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; clock: Clock }>((app, { limits, clock }) => {
+export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; shares: RateShares }>((app, { limits, shares }) => {
   let windowNumber = 0;
   let counts = new Map<string, number>();
 
-  /** Counts `taken` requests in a window and tells how many are left; below 0 when it was over already. */
-  function count(name: string, limit: number, taken: number): { remaining: number; resetSeconds: number } {
-    const seconds = clock.nowMicros() / 1_000_000;
-    const current = Math.floor(seconds / windowSeconds);
-    if (current !== windowNumber) {
-      windowNumber = current;
+  /** Counts `taken` requests of a client address. */
+  function countAddress(address: string, taken: number): Rate {
+    const { number, resetSeconds } = shares.clock.now();
+    if (number !== windowNumber) {
+      windowNumber = number;
       counts = new Map();
     }
-    const key = counts.size < windowsMax || counts.has(name) ? name : "others";
+    const limit = limits.ordinary;
+    const key = counts.size < windowsMax || counts.has(address) ? address : "others";
     const used = (counts.get(key) ?? 0) + taken;
     if (taken > 0 && used <= limit) counts.set(key, used);
-    return { remaining: limit - used, resetSeconds: Math.ceil((current + 1) * windowSeconds - seconds) };
+    return { limit, remaining: Math.max(0, limit - used), resetSeconds, isOver: used > limit };
   }
 
-  function rateOf(who: string, window: RateWindow, taken: number): Rate {
-    const limit = limits[window];
-    const { remaining, resetSeconds } = count(`${window} ${who}`, limit, taken);
-    const headers = {
-      "ratelimit-limit": limit,
-      "ratelimit-remaining": Math.max(0, remaining),
-      "ratelimit-reset": resetSeconds,
-    };
-    return { headers, limit, resetSeconds, isOver: remaining < 0 };
-  }
-
-  const nameOf = (request: FastifyRequest): string => request.caller?.keyId ?? `address ${request.ip}`;
-
-  app.decorate("takeRate", (request: FastifyRequest, reply: FastifyReply, window: RateWindow): void => {
-    const { headers, limit, resetSeconds, isOver } = rateOf(nameOf(request), window, 1);
-    void reply.headers(headers);
-    if (isOver) {
-      const message = `The limit of ${limit} requests a minute is reached.`;
-      throw new DaybookError("rate_limited", message, { retryAfterMs: resetSeconds * 1000 });
+  app.decorate("takeRate", async (request: FastifyRequest, reply: FastifyReply, window: RateWindow): Promise<void> => {
+    const { caller } = request;
+    try {
+      const rate = caller ? await shares.take(caller, window) : countAddress(request.ip, 1);
+      void reply.headers(toHeaders(rate));
+      if (rate.isOver) {
+        const message = `The limit of ${rate.limit} requests a minute is reached.`;
+        throw new DaybookError("rate_limited", message, { retryAfterMs: rate.resetSeconds * 1000 });
+      }
+    } catch (error) {
+      if (caller && !reply.hasHeader("ratelimit-limit")) void reply.headers(toHeaders(shares.peek(caller, window)));
+      throw error;
     }
   });
 
-  app.decorate("rateHeaders", (address: string) => rateOf(`address ${address}`, "ordinary", 0).headers);
+  // A body that could not be read cost its caller a request all the same.
+  app.decorate("settleRate", async (request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<unknown> => {
+    if (!request.caller || reply.hasHeader("ratelimit-limit")) return error;
+    try {
+      await app.takeRate(request, reply, "ordinary");
+      return error;
+    } catch (refusal) {
+      return refusal;
+    }
+  });
 
-  // Requests that came to an end before they were counted. A body that could not be read cost its caller a request all the same.
+  app.decorate("rateHeaders", (address: string) => toHeaders(countAddress(address, 0)));
+
+  // What is not counted: paths that there are not, and those that ask for no key.
   app.addHook("onSend", async (request, reply) => {
-    if (reply.hasHeader("ratelimit-limit")) return;
-    void reply.headers(rateOf(nameOf(request), "ordinary", request.caller ? 1 : 0).headers);
+    if (!reply.hasHeader("ratelimit-limit")) void reply.headers(app.rateHeaders(request.ip));
   });
 });
 
-interface Rate {
-  headers: Record<string, number>;
-  limit: number;
-  resetSeconds: number;
-  isOver: boolean;
+function toHeaders({ limit, remaining, resetSeconds }: Rate): Record<string, number> {
+  return { "ratelimit-limit": limit, "ratelimit-remaining": remaining, "ratelimit-reset": resetSeconds };
 }

@@ -117,7 +117,7 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
   const batchOptions = { config: { ...batch.config, rateByBody: true } } as const;
   app.post("/events/batch", batchOptions, async (request, reply) => {
     const isBackfill = isJsonObject(request.body) && request.body.backfill === true;
-    app.takeRate(request, reply, isBackfill ? "backfill" : "ordinary");
+    await app.takeRate(request, reply, isBackfill ? "backfill" : "ordinary");
     queryOf(request);
     const body = batchReader.read(request.body);
     checkItemCount(body.events.length, eventBatchItemsMax, "events");

@@ -1,0 +1,293 @@
+/**
+ * Rate limits of keys, kept together with all other gateways and without a round trip for a request. A gateway leases shares of a window
+ * from the identity service and admits requests from its share in memory. It asks for more before a share is used up, the sooner and the more
+ * the faster it is used; near the end of a window's limit shares are small, so that little of it is left where it is not needed; and what
+ * it does not need it gives back. The first share of a key comes with its authentication, that of the next window before it begins.
+ *
+ * Nothing is admitted that was not leased, so all gateways together never exceed a limit. A request waits for an answer only when the share
+ * is used up and the window is not, and then together with all others of its key. When there is no answer it is refused with 503, as nobody
+ * knows whether it would be one too many. A share that is lost with its gateway, or with an answer on its way, comes back with the next window.
+ */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Client } from "@connectrpc/connect";
+import {
+  LeaseWishSchema,
+  RateWindow as WindowMessage,
+  type IdentityService,
+  type Lease,
+  type UnusedRequestsSchema,
+} from "#proto/daybook/identity/v1/identity_pb.ts";
+import { createBatcher } from "#shared/batcher.ts";
+import type { Clock } from "#shared/clock.ts";
+import { DaybookError, serviceUnavailable } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import type { Closable } from "#shared/lifecycle.ts";
+import type { Log } from "#shared/log.ts";
+import { repeat } from "#shared/repeat.ts";
+import { fromTimestamp, toTimestamp } from "#shared/time.ts";
+import type { Rate, RateLimits, RateWindow } from "./limits.ts";
+import { Share, smallestShare, type Grant } from "./share.ts";
+import { createWindowClock, startOfWindow, windowAt, type WindowClock } from "./window-clock.ts";
+
+/** A key, and its limits. */
+export interface LimitedKey {
+  keyId: string;
+  propertyId: string;
+  limits: RateLimits;
+}
+
+/** A share that is asked for. */
+export type Wish = MessageInitShape<typeof LeaseWishSchema>;
+
+/** See above. */
+export interface RateShares extends Closable {
+  readonly clock: WindowClock;
+  /** What to ask for while a key is authenticated, who may not be known yet: the shares that it will need at once. */
+  wishes(keyId: string | undefined, windows: readonly RateWindow[]): Wish[];
+  /** Takes the shares that came with the authentication. */
+  learn(key: LimitedKey, leases: readonly Lease[]): void;
+  /** Begins to ask for what a key will need, unless it is there. */
+  prepare(key: LimitedKey, windows: readonly RateWindow[]): void;
+  /**
+   * Takes a request from a window.
+   * @throws DaybookError `service_unavailable` when nobody can tell whether there is one left.
+   */
+  take(key: LimitedKey, window: RateWindow): Promise<Rate>;
+  /** What is known of a window. */
+  peek(key: LimitedKey, window: RateWindow): Rate;
+}
+
+interface Entry {
+  key: LimitedKey;
+  window: RateWindow;
+  share: Share;
+  /** Windows that are being asked for. */
+  asking: Map<number, Promise<void>>;
+  /** Requests that wait for an answer. */
+  waiting: number;
+  askedAtMs: number;
+  failure: { error: DaybookError; untilMs: number } | undefined;
+}
+
+const entriesMax = 20_000;
+const wishesMax = 500;
+const wishesQueuedMax = 50_000;
+const callTimeoutMs = 2_000;
+const waitMsMax = 5_000;
+// Others may give back what they do not need, so a window that was used up is looked at again.
+const askAgainMs = 1_000;
+const failureMs = 250;
+const tickMs = 2_000;
+// The next window is leased from then on. Longer than a gateway remembers who a key is, so that a key that is known then, or becomes known
+// later and brings its share along, never waits.
+const aheadSeconds = 10;
+const endingSeconds = 15;
+const call = callOptions({ requestId: "", caller: "gateway" }, callTimeoutMs);
+const messageOfWindow = { ordinary: WindowMessage.ORDINARY, backfill: WindowMessage.BACKFILL } as const;
+
+/** @param limits those of keys without limits of their own. */
+export function createRateShares(options: {
+  identity: Client<typeof IdentityService>;
+  clock: Clock;
+  limits: RateLimits;
+  log: Log;
+}): RateShares {
+  const { identity, limits, log } = options;
+  const clock = createWindowClock(options.clock);
+  const entries = new Map<string, Entry>();
+
+  function entryOf(key: LimitedKey, window: RateWindow): Entry {
+    const name = `${window} ${key.keyId}`;
+    const { number } = clock.now();
+    let entry = entries.get(name);
+    if (!entry) {
+      if (entries.size >= entriesMax) makeRoom();
+      const share = new Share(number, key.limits[window]);
+      entry = { key, window, share, asking: new Map(), waiting: 0, askedAtMs: 0, failure: undefined };
+      entries.set(name, entry);
+    }
+    entry.share.moveTo(number);
+    return entry;
+  }
+
+  /** Forgets the key that has been known for the longest time. What it had is given back. */
+  function makeRoom(): void {
+    for (const [name, entry] of entries) {
+      if (entry.asking.size > 0) continue;
+      entries.delete(name);
+      void giveBack(release(entry));
+      return;
+    }
+  }
+
+  const wishOf = (window: RateWindow, number: number, wanted: number): Wish => ({
+    window: messageOfWindow[window],
+    startsAt: toTimestamp(startOfWindow(number)),
+    wanted,
+    limitDefault: limits[window],
+  });
+
+  const asks = createBatcher<{ entry: Entry; number: number }, Lease>({
+    async flush(_key, items) {
+      const noteTime = clock.ask();
+      const wishes = items.map(({ entry: { key, window, share, waiting }, number }) => ({
+        propertyId: key.propertyId,
+        keyId: key.keyId,
+        wish: wishOf(window, number, share.wanted(waiting, performance.now())),
+      }));
+      const { leases, now } = await calling(identity.leaseRequests({ wishes }, call));
+      if (now) noteTime(fromTimestamp(now));
+      return leases;
+    },
+    sizeOf: () => 1,
+    flushItemsMax: wishesMax,
+    flushSizeMax: wishesMax,
+    flushesMax: 1,
+    queueItemsMax: wishesQueuedMax,
+    queueFull: () => serviceUnavailable(new Error("too many shares are asked for")),
+  });
+
+  /** Asks for a share, once at a time. Never rejects: a failure is remembered for a moment, and no other attempt made within it. */
+  function ask(entry: Entry, number: number): Promise<void> {
+    const under = entry.asking.get(number);
+    if (under) return under;
+    const nowMs = performance.now();
+    if (entry.failure && nowMs < entry.failure.untilMs) return Promise.resolve();
+    entry.askedAtMs = nowMs;
+    const asking = asks
+      .add("", { entry, number })
+      .then(
+        (lease) => {
+          entry.failure = undefined;
+          entry.share.add(toGrant(lease), performance.now());
+        },
+        (error: unknown) => {
+          log.debug({ err: error }, "a share of a rate window could not be leased");
+          const ours = error instanceof DaybookError ? error : serviceUnavailable(error);
+          entry.failure = { error: ours, untilMs: performance.now() + failureMs };
+        },
+      )
+      .finally(() => entry.asking.delete(number));
+    entry.asking.set(number, asking);
+    return asking;
+  }
+
+  function askAhead(entry: Entry, number: number, resetSeconds: number): void {
+    if (entry.share.isLow) void ask(entry, number);
+    if (resetSeconds <= aheadSeconds && entry.share.lacks(number + 1)) void ask(entry, number + 1);
+  }
+
+  function rateOf({ share: { current } }: Entry, resetSeconds: number, isOver: boolean): Rate {
+    return { limit: current.limit, remaining: current.left + current.unspent, resetSeconds, isOver };
+  }
+
+  async function take(key: LimitedKey, window: RateWindow): Promise<Rate> {
+    const untilMs = performance.now() + waitMsMax;
+    for (;;) {
+      const { number, resetSeconds } = clock.now();
+      const entry = entryOf(key, window);
+      if (entry.share.spend()) {
+        askAhead(entry, number, resetSeconds);
+        return rateOf(entry, resetSeconds, false);
+      }
+      const nowMs = performance.now();
+      if (entry.share.isExhausted) {
+        if (nowMs - entry.askedAtMs > askAgainMs) void ask(entry, number);
+        if (resetSeconds <= aheadSeconds && entry.share.lacks(number + 1)) void ask(entry, number + 1);
+        return rateOf(entry, resetSeconds, true);
+      }
+      if (entry.failure && nowMs < entry.failure.untilMs) throw entry.failure.error;
+      if (nowMs > untilMs) throw serviceUnavailable(new Error("a share of a rate window did not come in time"));
+      entry.waiting++;
+      await ask(entry, number);
+      entry.waiting--;
+    }
+  }
+
+  /** Never repeats itself: what came twice would be granted twice. */
+  async function giveBack(unused: readonly Unused[]): Promise<void> {
+    for (let at = 0; at < unused.length; at += wishesMax) {
+      const some = unused.slice(at, at + wishesMax);
+      await calling(identity.returnRequests({ unused: some }, call)).catch((error: unknown) => {
+        log.warn(
+          { err: error },
+          "unused requests of rate windows could not be given back, and are lost until they end",
+        );
+      });
+    }
+  }
+
+  async function tick(): Promise<void> {
+    const { number, resetSeconds } = clock.now();
+    const unused: Unused[] = [];
+    for (const [name, entry] of entries) {
+      const { share } = entry;
+      share.moveTo(number);
+      const count = share.tick(resetSeconds <= endingSeconds);
+      if (count > 0) unused.push(toUnused(entry, number, count));
+      const isEmpty = share.current.unspent === 0 && share.next === undefined && entry.asking.size === 0;
+      if (share.isIdle && isEmpty) entries.delete(name);
+    }
+    await giveBack(unused);
+  }
+
+  const ticking = repeat(tickMs, log, "give unused requests back", tick);
+
+  return {
+    clock,
+    wishes(keyId, windows) {
+      const { number, resetSeconds } = clock.now();
+      const numbers = resetSeconds <= aheadSeconds ? [number, number + 1] : [number];
+      return windows.flatMap((window) => {
+        const share = keyId === undefined ? undefined : entries.get(`${window} ${keyId}`)?.share;
+        share?.moveTo(number);
+        return numbers
+          .filter((each) => share?.lacks(each) ?? true)
+          .map((each) => wishOf(window, each, share?.wanted(0, performance.now()) ?? smallestShare(limits[window])));
+      });
+    },
+    learn(key, leases) {
+      for (const lease of leases) {
+        const window = lease.window === WindowMessage.BACKFILL ? "backfill" : "ordinary";
+        entryOf(key, window).share.add(toGrant(lease), performance.now());
+      }
+    },
+    prepare(key, windows) {
+      const { number } = clock.now();
+      for (const window of windows) {
+        const entry = entryOf(key, window);
+        if (entry.share.lacks(number)) void ask(entry, number);
+      }
+    },
+    take,
+    peek: (key, window) => rateOf(entryOf(key, window), clock.now().resetSeconds, false),
+    async close() {
+      await ticking.close();
+      await asks.drain();
+      await giveBack([...entries.values()].flatMap(release));
+      entries.clear();
+    },
+  };
+}
+
+type Unused = MessageInitShape<typeof UnusedRequestsSchema>;
+
+function toUnused({ key, window }: Entry, number: number, count: number): Unused {
+  const { propertyId, keyId } = key;
+  return { propertyId, keyId, window: messageOfWindow[window], startsAt: toTimestamp(startOfWindow(number)), count };
+}
+
+/** All that an entry still has. */
+function release(entry: Entry): Unused[] {
+  const pools = [entry.share.current, entry.share.next];
+  return pools.flatMap((pool) => {
+    if (!pool || pool.unspent === 0) return [];
+    const unused = toUnused(entry, pool.number, pool.unspent);
+    pool.unspent = 0;
+    return [unused];
+  });
+}
+
+function toGrant({ startsAt, granted, left, limit }: Lease): Grant {
+  return { number: startsAt ? windowAt(fromTimestamp(startsAt)) : 0, granted, left, limit };
+}
