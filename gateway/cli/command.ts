@@ -9,6 +9,8 @@ export const optionTexts = {
   scopes: ["<scope,…>|all", "what a new key may do"],
   expires: ["<time>", "when a new key ends, ISO 8601 with an offset or Z; never unless it is said"],
   revision: ["<date>", "the API revision that a new key is pinned to; the newest unless it is said"],
+  "rate-limit": ["<requests>", "how many a new key may make a minute; as for all keys unless it is said"],
+  "rate-limit-backfill": ["<requests>", "the same for batches with backfill"],
   overlap: ["<hours>", "for how long a key goes on beside the one that replaces it; 24 unless it is said"],
 } as const;
 

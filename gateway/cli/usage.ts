@@ -25,7 +25,7 @@ ${commands.map((command) => `  ${commandLine(command)}\n      ${command.summary}
 
 Options
 ${[...options, ["--json", "the answer as one line of JSON"], ["--yes", "confirms what cannot be undone"]]
-  .map(([name = "", text]) => `  ${name.padEnd(12)}${text}`)
+  .map(([name = "", text]) => `  ${name.padEnd(23)}${text}`)
   .join("\n")}
 
 They reach the Daybook that npm start runs on DATA_DIR (.daybook unless it is set). Where the services are processes of their

@@ -158,6 +158,53 @@ export const Event = Type.Object(
   closed,
 );
 
+const limit = (description: string) => Type.Integer({ minimum: 1, description });
+
+export const Account = Type.Object(
+  {
+    object: Type.Literal("account"),
+    property: Type.Object(
+      {
+        id: id("prop"),
+        object: Type.Literal("property"),
+        name: Type.String(),
+        mode: oneOf(["live", "test"], "Closed; for good"),
+        livemode: Type.Boolean({ description: "Whether the mode is live" }),
+        created_at: time(),
+      },
+      { ...closed, description: "The store or site that the key opens" },
+    ),
+    key: Type.Object(
+      {
+        id: id("key"),
+        object: Type.Literal("key"),
+        name: Type.String(),
+        display_prefix: Type.String({ description: "How its secret begins; the secret itself is shown nowhere" }),
+        scopes: Type.Array(Type.String(), { description: "Open; what it may do" }),
+        revision: Type.String({ format: "date", description: "The revision that it is pinned to" }),
+        created_at: time(),
+        expires_at: nullable(time("When it ends; null means never")),
+        last_used_at: nullable(time("To about a minute, and perhaps not yet of this request")),
+        rate_limits: Type.Object(
+          { ordinary: limit("Requests a minute"), backfill: limit("Batches with backfill a minute") },
+          { ...closed, description: "Those in force" },
+        ),
+      },
+      { ...closed, description: "The key of this request" },
+    ),
+  },
+  closed,
+);
+
+export const Revision = Type.Object(
+  {
+    object: Type.Literal("revision"),
+    revision: Type.String({ format: "date" }),
+    changes: Type.Array(Type.String(), { description: "What changed with it, in words" }),
+  },
+  closed,
+);
+
 const errorTypes = [
   "invalid_request",
   "authentication_error",

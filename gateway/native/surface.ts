@@ -4,12 +4,14 @@ import { collectMethods } from "../plugins/method-not-allowed.ts";
 import type { NativeContext } from "./context.ts";
 import { sendError, sendNotFound } from "./errors.ts";
 import { collectOperations, createDocument } from "./openapi.ts";
+import { accountRoutes } from "./routes/account.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { identifierRoutes } from "./routes/identifiers.ts";
 import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
 import { metricRoutes } from "./routes/metrics.ts";
 import { profileRoutes } from "./routes/profiles.ts";
 import { schemaRoutes } from "./routes/schemas.ts";
+import { revisionRoutes } from "./routes/revisions.ts";
 
 /**
  * Registers the surface under the prefix that it is given.
@@ -29,6 +31,8 @@ export function nativeSurface(context: NativeContext, document: (text: object) =
     metricRoutes(app, context);
     metricAggregateRoutes(app, context);
     schemaRoutes(app, context);
+    accountRoutes(app, context);
+    revisionRoutes(app, context);
     document(createDocument(operations));
     addMethodNotAllowed();
   };

@@ -6,7 +6,7 @@ import { callOptions } from "#shared/interceptors.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { createRegistry } from "#shared/server.ts";
-import { http2Transport } from "#shared/transport.ts";
+import { http2Transport, type Routes } from "#shared/transport.ts";
 import { startDaybook, type DaybookOptions } from "../../deploy/local/daybook.ts";
 import { createClients, type Clients } from "../../gateway/clients.ts";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
@@ -20,16 +20,31 @@ export interface TestDaybook {
   /** The services, called directly. */
   clients: Clients;
   /** A new property, and a client of the public API with a key of it. All scopes unless said otherwise. */
-  newProperty(options?: { mode?: Mode; scopes?: readonly string[] }): Promise<TestProperty>;
+  newProperty(options?: {
+    mode?: Mode;
+    scopes?: readonly string[];
+    /** Limits of the key's own, a minute. */
+    rateLimits?: { ordinary?: number; backfill?: number };
+  }): Promise<TestProperty>;
 }
 
 /** A property of one test. */
 export interface TestProperty extends Api {
   propertyId: string;
+  keyId: string;
   secret: string;
   /** A client with another key of the same property. */
   withScopes(scopes: readonly string[]): Promise<Api>;
 }
+
+/** A Daybook in this process. */
+export interface SingleProcess extends TestDaybook {
+  /** All that its services answer to. */
+  routes: Routes;
+}
+
+/** The credential among the services of a single process. */
+export const singleProcessToken = "a token for the single process of the tests";
 
 /** On whose behalf the tests call services. */
 export const testCall = callOptions({ requestId: "", caller: "test" }, 30_000);
@@ -55,12 +70,12 @@ function fail(): never {
 }
 
 /** Starts all of Daybook in this process, on a database of its own. */
-export async function startSingleProcess(owner: Owner, options: Partial<DaybookOptions> = {}): Promise<TestDaybook> {
+export async function startSingleProcess(owner: Owner, options: Partial<DaybookOptions> = {}): Promise<SingleProcess> {
   const databaseUrl = options.databaseUrl ?? owner.own(await createDatabase(inject("databaseUrl"))).url;
-  const { gateway, transports } = await startDaybook(
+  const { gateway, transports, routes } = await startDaybook(
     {
       databaseUrl,
-      internalToken: "a token for the single process of the tests",
+      internalToken: singleProcessToken,
       bootstrapKeys: { live: `sk_live_${"a".repeat(40)}`, test: `sk_test_${"a".repeat(40)}` },
       limits: { ordinary: 1_000_000, backfill: 1_000_000 },
       event: { retentionMonths: undefined },
@@ -71,7 +86,7 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
     owner,
   );
   const baseUrl = await gateway.listen({ host: "127.0.0.1", port: 0 });
-  return toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports));
+  return { ...toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports)), routes };
 }
 
 /** The mesh that all test files share. */
@@ -90,23 +105,25 @@ export function connectToMesh(): TestDaybook {
 
 function toTestDaybook(baseUrl: string, databaseUrl: string, identity: Transport, clients: Clients): TestDaybook {
   const client = createClient(IdentityService, identity);
-  const newKey = async (propertyId: string, scopes: readonly string[]): Promise<string> => {
-    const { secret } = await client.createKey({ propertyId, name: "test", scopes: [...scopes] }, testCall);
-    return secret;
+  const newKey = async (propertyId: string, scopes: readonly string[], rateLimits = {}) => {
+    const request = { propertyId, name: "test", scopes: [...scopes], rateLimits };
+    const { key, secret } = await client.createKey(request, testCall);
+    return { keyId: key?.id ?? "", secret };
   };
   return {
     baseUrl,
     databaseUrl,
     clients,
-    async newProperty({ mode = Mode.TEST, scopes = allScopes } = {}) {
+    async newProperty({ mode = Mode.TEST, scopes = allScopes, rateLimits = {} } = {}) {
       const { property } = await client.createProperty({ name: "Test", mode }, testCall);
       const propertyId = property?.id ?? "";
-      const secret = await newKey(propertyId, scopes);
+      const { keyId, secret } = await newKey(propertyId, scopes, rateLimits);
       return {
         propertyId,
+        keyId,
         secret,
         ...createApi(baseUrl, secret),
-        withScopes: async (some) => createApi(baseUrl, await newKey(propertyId, some)),
+        withScopes: async (some) => createApi(baseUrl, (await newKey(propertyId, some)).secret),
       };
     },
   };

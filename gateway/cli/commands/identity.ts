@@ -2,7 +2,7 @@
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { calling } from "#shared/interceptors.ts";
 import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/time.ts";
-import { operatorOptions, readAll, type Command, type Result } from "../command.ts";
+import { operatorOptions, readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
 import { UsageError } from "../usage.ts";
 
 const pageItems = 500;
@@ -64,8 +64,10 @@ export const identityCommands: readonly Command[] = [
     summary: "makes a key and shows its secret, this once",
     words: [1, 1],
     options: ["property", "scopes"],
-    optional: ["expires", "revision"],
-    async run({ identity }, { words: [name = ""], options: { property = "", scopes = "", expires, revision } }) {
+    optional: ["expires", "revision", "rate-limit", "rate-limit-backfill"],
+    async run({ identity }, { words: [name = ""], options }) {
+      const { property = "", scopes = "", expires, revision } = options;
+      const [ordinary, backfill] = [readLimit(options, "rate-limit"), readLimit(options, "rate-limit-backfill")];
       const { key, secret } = await calling(
         identity.createKey(
           {
@@ -74,6 +76,10 @@ export const identityCommands: readonly Command[] = [
             ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
             ...(expires === undefined ? {} : { expiresAt: readTime(expires) }),
             ...(revision === undefined ? {} : { revision }),
+            rateLimits: {
+              ...(ordinary === undefined ? {} : { ordinary }),
+              ...(backfill === undefined ? {} : { backfill }),
+            },
           },
           operatorOptions,
         ),
@@ -136,12 +142,23 @@ function showKey(key: Key) {
     created_at: time(key.createdAt),
     expires_at: time(key.expiresAt),
     revoked_at: time(key.revokedAt),
+    last_used_at: time(key.lastUsedAt),
+    // Null where the key has no limit of its own.
+    rate_limits: { ordinary: key.rateLimits?.ordinary ?? null, backfill: key.rateLimits?.backfill ?? null },
   };
 }
 
-function keyLine({ id, prefix, name, expires_at: expires, revoked_at: revoked }: ReturnType<typeof showKey>): string {
-  const end = revoked === null ? expires !== null && `  ends ${expires}` : `  revoked ${revoked}`;
-  return `${id}  ${prefix}…  ${name}${end || ""}`;
+function keyLine(key: ReturnType<typeof showKey>): string {
+  const { expires_at: expires, revoked_at: revoked, last_used_at: used, rate_limits: limits } = key;
+  return [
+    key.id,
+    `${key.prefix}…`,
+    key.name,
+    used === null ? "never used" : `used ${used}`,
+    ...(limits.ordinary === null ? [] : [`${limits.ordinary} requests a minute`]),
+    ...(limits.backfill === null ? [] : [`${limits.backfill} backfill batches a minute`]),
+    ...(revoked === null ? (expires === null ? [] : [`ends ${expires}`]) : [`revoked ${revoked}`]),
+  ].join("  ");
 }
 
 function showSecret(key: Key, secret: string): Result {
@@ -152,6 +169,13 @@ function readTime(text: string) {
   const micros = parseDateTime(text);
   if (micros === undefined) throw new UsageError("--expires is an ISO 8601 date-time with an offset or Z.");
   return toTimestamp(micros);
+}
+
+function readLimit(options: Arguments["options"], name: OptionName): number | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new UsageError(`--${name} is a whole number of requests a minute.`);
 }
 
 function readHours(text: string | undefined): number {

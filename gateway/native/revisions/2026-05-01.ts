@@ -1,6 +1,11 @@
 /** Revision 2026-05-01 has the error body of the getting-started guide: `{error: {code, message, field, request_id}}`. */
 import type { DaybookError } from "#shared/errors.ts";
 
+/** What changed with it. */
+export const changes: readonly string[] = [
+  "The first revision. Errors have the form {error: {code, message, field, request_id}}.",
+];
+
 const codeOfStatus: Readonly<Record<number, string>> = {
   400: "validation_error",
   401: "unauthorized",

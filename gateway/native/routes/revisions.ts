@@ -1,0 +1,36 @@
+import type { FastifyInstance } from "fastify";
+import { revisions, type Revision as RevisionName } from "#shared/revisions.ts";
+import type { NativeContext } from "../context.ts";
+import { sendData } from "../envelope.ts";
+import { operation } from "../operation.ts";
+import { openPage } from "../paging.ts";
+import { queryOf } from "../query.ts";
+import { Revision } from "../resources.ts";
+import { changes as first } from "../revisions/2026-05-01.ts";
+import { changes as second } from "../revisions/2026-11-01.ts";
+
+const changesOf: Record<RevisionName, readonly string[]> = { "2026-05-01": first, "2026-11-01": second };
+
+const list = operation(null, {
+  id: "listRevisions",
+  tag: "Account",
+  summary: "List the revisions of this API, newest first",
+  description:
+    "A key is pinned to a revision; Service-Version asks for another, for one request. Each says what changed with it.",
+  query: { paged: true },
+  data: Revision,
+  list: true,
+  success: { 200: "A page of revisions" },
+});
+
+export function revisionRoutes(app: FastifyInstance, { cursors }: NativeContext): void {
+  app.get("/revisions", list, async (request, reply) => {
+    const query = queryOf(request);
+    const page = openPage(request, query, cursors, "revisions");
+    const { after } = page;
+    const rest = revisions.toReversed().filter((revision) => after === undefined || revision < after);
+    const shown = rest.slice(0, query.limit);
+    const data = shown.map((revision) => ({ object: "revision", revision, changes: changesOf[revision] }));
+    return sendData(request, reply, JSON.stringify(data), page.meta(rest.length > shown.length, shown.at(-1)));
+  });
+}
