@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Answer } from "../support/api.ts";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
+import { eventually } from "../support/processes.ts";
 
 interface Documented {
   operationId: string;
@@ -48,6 +49,7 @@ describeEverywhere("the OpenAPI document", (daybook) => {
     );
     expect(described.toSorted()).toEqual([
       "DELETE /v1/profiles/{id}/identifiers/{identifier_id} removeIdentifier",
+      "GET /v1/account getAccount",
       "GET /v1/events listEvents",
       "GET /v1/events/{id} getEvent",
       "GET /v1/metrics listMetrics",
@@ -56,6 +58,7 @@ describeEverywhere("the OpenAPI document", (daybook) => {
       "GET /v1/profiles/{id} getProfile",
       "GET /v1/profiles/{id}/identifiers listIdentifiers",
       "GET /v1/profiles/{id}/identifiers/{identifier_id} getIdentifier",
+      "GET /v1/revisions listRevisions",
       "GET /v1/schemas listSchemas",
       "PATCH /v1/metrics/{id} updateMetric",
       "PATCH /v1/profiles/{id} updateProfile",
@@ -167,6 +170,9 @@ describeEverywhere("the OpenAPI document", (daybook) => {
       ["POST", "/v1/metrics", "/v1/metrics", { name: "profile.seen" }],
       ["PATCH", "/v1/metrics/{id}", `/v1/metrics/${metric.id}`, { description: null }],
       ["PATCH", "/v1/metrics/{id}", "/v1/metrics/mtr_01h00000000000000000000000", { description: "x" }],
+      ["GET", "/v1/account", "/v1/account"],
+      ["GET", "/v1/revisions", "/v1/revisions"],
+      ["GET", "/v1/revisions", "/v1/revisions?page[after]=x"],
     ];
     for (const [method, described, path, body] of calls) {
       const send = method === "PATCH" ? api.patch : api.post;
@@ -175,6 +181,13 @@ describeEverywhere("the OpenAPI document", (daybook) => {
     }
     const poor = await api.withScopes(["accounts:read"]);
     expectDescribed(await poor.get("/v1/profiles"), "GET", "/v1/profiles");
+    expect(operationAt("GET", "/v1/revisions").responses[403]).toBeUndefined();
+    const busy = await daybook().newProperty({ rateLimits: { ordinary: 1 } });
+    const refused = await eventually(async () => {
+      const answer = await busy.get("/v1/account");
+      return answer.status === 429 ? answer : undefined;
+    });
+    expectDescribed(refused, "GET", "/v1/account");
     const stale = await api.patch(person.path, { attributes: { a: 1 } }, { headers: { "if-match": '"v1"' } });
     expect(stale.status).toBe(412);
     expectDescribed(stale, "PATCH", ofProfile);

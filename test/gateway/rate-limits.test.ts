@@ -1,4 +1,5 @@
 /** Rate limits that gateways keep together: several over one database, whose clock the tests drive. */
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
@@ -147,10 +148,9 @@ describe("several gateways", () => {
     expect(admitted(await hammer(key, 2 * limit))).toBe(limit);
   });
 
-  test("one that is cut off admits what it has leased, then says that it cannot tell, and is well when it is back", async () => {
-    const port = await freePort();
+  /** A gateway that reaches the services of the first at a port. */
+  const startGateway = async (port: number): Promise<Api> => {
     const url = `http://127.0.0.1:${port}`;
-    let rpc = await serveFirst(port);
     const gateway = await createGateway({
       clients: createClients(
         connectServices({ identity: url, profiles: url, events: url, metrics: url }, singleProcessToken),
@@ -162,7 +162,32 @@ describe("several gateways", () => {
       secret: singleProcessToken,
     });
     owner.defer(() => gateway.close());
-    const second = createApi(await gateway.listen({ host: "127.0.0.1", port: 0 }), key.secret);
+    return createApi(await gateway.listen({ host: "127.0.0.1", port: 0 }), key.secret);
+  };
+
+  test("one with requests has its share of the next window before that begins", async () => {
+    const client = new pg.Client({ connectionString: first.databaseUrl });
+    await client.connect();
+    owner.defer(() => client.end());
+    const port = await freePort();
+    const rpc = await serveFirst(port);
+    const api = await startGateway(port);
+    now += 25_000_000;
+    expect(admitted(await hammer(api, 1))).toBe(1);
+    await eventually(async () => {
+      const { rows } = await client.query("SELECT FROM identity.rate_windows WHERE starts_at = '2030-01-01T00:01Z'");
+      return rows.length > 0 ? true : undefined;
+    });
+    // From here on there is nobody to ask.
+    await rpc.close();
+    nextWindow();
+    expect(rateOf((await hammer(api, 1))[0] as Answer)).toEqual(["300", "299", "5"]);
+  });
+
+  test("one that is cut off admits what it has leased, then says that it cannot tell, and is well when it is back", async () => {
+    const port = await freePort();
+    let rpc = await serveFirst(port);
+    const second = await startGateway(port);
     expect(admitted(await hammer(second, 1))).toBe(1);
     await rpc.close();
     const cutOff = await hammer(second, 50, 1);
@@ -289,12 +314,33 @@ describeEverywhere("a limit of a key's own", (daybook) => {
 
 describe("over time", () => {
   const owner = new Owner();
+  const registry = createRegistry();
   let now = Date.UTC(2030, 0, 1, 0, 0, 55) * 1000;
   let daybook: SingleProcess;
   beforeAll(async () => {
-    daybook = await startSingleProcess(owner, { clock: { nowMicros: () => now } });
+    daybook = await startSingleProcess(owner, { clock: { nowMicros: () => now }, registry });
   });
   afterAll(() => owner.close());
+
+  /** Calls to services so far. */
+  const countCalls = async (): Promise<number> => {
+    const { values } = (await registry.getSingleMetric("daybook_rpc_duration_seconds")?.get()) ?? { values: [] };
+    const counts = values.filter((value) => "metricName" in value && String(value.metricName).endsWith("_count"));
+    return counts.reduce((sum, { value }) => sum + value, 0);
+  };
+
+  test("requests make no round trips of their own, be they admitted or refused", async () => {
+    const api = await daybook.newProperty({ rateLimits: { ordinary: 2_000 } });
+    const before = await countCalls();
+    expect(admitted(await hammer(api, 1_500))).toBe(1_500);
+    const between = await countCalls();
+    expect(between).toBeGreaterThan(before);
+    expect(between - before).toBeLessThan(150);
+    expect(admitted(await hammer(api, 500))).toBe(500);
+    const full = await countCalls();
+    expect(admitted(await hammer(api, 1_500))).toBe(0);
+    expect((await countCalls()) - full).toBeLessThan(100);
+  });
 
   test("each window has its limit, and begins with the minute", async () => {
     const api = await daybook.newProperty({ rateLimits: { ordinary: 10 } });

@@ -92,21 +92,27 @@ function expectCommandsWork(
       "profiles:read,profiles:write",
       "--revision",
       "2026-05-01",
+      "--rate-limit",
+      "100",
     );
     expect(key).toMatchObject({
+      last_used_at: null,
+      rate_limits: { ordinary: 100, backfill: null },
       secret: expect.stringMatching(/^sk_live_/),
       scopes: ["profiles:read", "profiles:write"],
       revision: "2026-05-01",
     });
     const { api: guest } = await connect();
     const call = async (secret: string) => {
-      const { status, body } = await createApi(guest.baseUrl, secret).get("/v1/profiles");
+      const { status, body, headers } = await createApi(guest.baseUrl, secret).get("/v1/profiles");
+      if (status === 200) expect(headers.get("ratelimit-limit")).toBe("100");
       return [status, body.meta?.livemode];
     };
     expect(await call(key.secret)).toEqual([200, true]);
 
     const { secret, replaced, ...next } = await run("keys", "rotate", key.id, ...property, "--overlap", "1");
     expect(next).toMatchObject({ name: "till", scopes: key.scopes, revision: "2026-05-01", expires_at: null });
+    expect(next.rate_limits).toEqual(key.rate_limits);
     expect(replaced).toMatchObject({ id: key.id, expires_at: expect.any(String), revoked_at: null });
     expect([await call(secret), await call(key.secret)]).toEqual([
       [200, true],
@@ -127,6 +133,12 @@ function expectCommandsWork(
       [next.id, true],
     ]);
     expect(JSON.stringify(listed)).not.toContain(secret);
+    expect(listed.map(({ last_used_at: at }: { last_used_at: string | null }) => typeof at)).toEqual([
+      "string",
+      "string",
+    ]);
+    const shown = await daybook(env, "keys", "list", ...property);
+    expect(shown.out).toMatch(/till  used \S+Z  100 requests a minute  revoked/);
     const everything = await run("keys", "create", "all", ...property, "--scopes", "all");
     expect(everything.scopes).toContain("profiles:merge");
   });
@@ -169,6 +181,19 @@ function expectCommandsWork(
         "2020-01-01",
       ],
       [2, /--expires/, "keys", "create", "x", "--property", propertyId, "--scopes", "all", "--expires", "soon"],
+      [
+        2,
+        /--rate-limit-backfill is a whole number/,
+        "keys",
+        "create",
+        "x",
+        "--property",
+        propertyId,
+        "--scopes",
+        "all",
+        "--rate-limit-backfill",
+        "0",
+      ],
       [2, /--overlap/, "keys", "rotate", "key_01h00000000000000000000000", "--property", propertyId, "--overlap", "x"],
       [1, /no such key/, "keys", "rotate", "key_01h00000000000000000000000", "--property", propertyId],
       [1, /no such key/, "keys", "revoke", "key_01h00000000000000000000000", "--property", propertyId, "--yes"],

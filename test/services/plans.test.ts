@@ -15,6 +15,8 @@ import { listEvents } from "../../services/event/sql/list.ts";
 import { emptyEvents, findAnonymous, findAnonymousUnder, linkEvents } from "../../services/event/sql/profile-events.ts";
 import { readWatermark } from "../../services/event/sql/recorders.ts";
 import { findBatches } from "../../services/metric/sql/batches.ts";
+import { noteKeyUse } from "../../services/identity/sql/keys.ts";
+import { leaseRequests, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
@@ -49,6 +51,7 @@ beforeAll(async () => {
   owner.defer(() => database.end());
   await migrate(database, "profile", "services/profile/migrations");
   await migrate(database, "event", "services/event/migrations");
+  await migrate(database, "identity", "services/identity/migrations");
   await migrate(database, "metric", "services/metric/migrations");
   const bus = createLocalBus(log);
   await createPartitions({ database, bus, clock: systemClock, log, registry: createRegistry() });
@@ -210,6 +213,9 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null]), ["rollup_profiles_pkey"]],
   ["sets to add to", (db) => readSets(db, [id, 1, [id], [now], ["a"], ["EUR"]]), ["rollup_profiles_pkey"]],
   ["a metric that is described", (db) => describeMetric(db, [id, id, "x"]), ["metrics_pkey"]],
+  ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1]]), ["keys_pkey"]],
+  ["leases given back", (db) => returnRequests(db, [[id], [id], ["ordinary"], [now], [1]]), ["rate_windows_pkey"]],
+  ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
 ];
 
 test.each(cases)("%s", async (_name, run, expected) => {

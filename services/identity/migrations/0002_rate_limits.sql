@@ -1,10 +1,18 @@
 ALTER TABLE identity.keys
   ADD COLUMN rate_limit_ordinary integer CHECK (rate_limit_ordinary > 0),
-  ADD COLUMN rate_limit_backfill integer CHECK (rate_limit_backfill > 0),
-  ADD COLUMN last_used_at timestamptz;
+  ADD COLUMN rate_limit_backfill integer CHECK (rate_limit_backfill > 0);
+
+-- Apart from the keys, which are read for most requests and seldom written.
+CREATE TABLE identity.key_uses (
+  property_id uuid NOT NULL,
+  key_id uuid NOT NULL,
+  last_used_at timestamptz NOT NULL,
+  PRIMARY KEY (property_id, key_id)
+) WITH (fillfactor = 50);
 
 -- A row for each minute in which a key was used, not for each request: gateways lease shares of it. The rows are rewritten often and have
--- no index on what changes, so there is room on each page to do it in place.
+-- no index on what changes, so there is room on each page to do it in place. They live for minutes, so those that are over are found without an
+-- index.
 CREATE TABLE identity.rate_windows (
   property_id uuid NOT NULL,
   key_id uuid NOT NULL,
@@ -18,6 +26,3 @@ CREATE TABLE identity.rate_windows (
   share integer NOT NULL,
   PRIMARY KEY (property_id, key_id, name, starts_at)
 ) WITH (fillfactor = 50);
-
--- Old windows are found by it.
-CREATE INDEX rate_windows_starts_at_idx ON identity.rate_windows (starts_at);

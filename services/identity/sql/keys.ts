@@ -34,10 +34,11 @@ const columns = [
   "revoked_at",
   "rate_limit_ordinary",
   "rate_limit_backfill",
-  "last_used_at",
 ];
-const shown = columns.join(", ");
-const withProperty = `${columns.map((column) => `k.${column}`).join(", ")},
+const lastUse = (key: string): string =>
+  `(SELECT last_used_at FROM identity.key_uses u WHERE u.property_id = ${key}.property_id AND u.key_id = ${key}.id) AS last_used_at`;
+const shown = `${columns.join(", ")}, ${lastUse("keys")}`;
+const withProperty = `${columns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
           p.name AS property_name, p.mode, p.created_at AS property_created_at
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
 
@@ -91,18 +92,17 @@ export const expireKey = statement<KeyRow>(
   `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
 );
 
-/** Notes when keys were last used, unless later times are known. No key twice. $1 property ids, $2 ids, $3 times */
+/** Notes when keys were last used, unless later times are known. Keys that there are not are passed over. No key twice. $1 property ids, $2 ids, $3 times */
 export const noteKeyUse = statement(
-  "identity.keys.note_use",
-  `WITH used AS MATERIALIZED (
-     SELECT u.* FROM (
-       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS u (property_id, id, used_at)
-       ORDER BY property_id, id
-     ) AS u
-     CROSS JOIN LATERAL (
-       SELECT FROM identity.keys k WHERE k.property_id = u.property_id AND k.id = u.id LIMIT 1 FOR NO KEY UPDATE
-     ) AS locked
-   )
-   UPDATE identity.keys k SET last_used_at = greatest(k.last_used_at, u.used_at) FROM used u
-   WHERE k.property_id = u.property_id AND k.id = u.id`,
+  "identity.key_uses.note",
+  `INSERT INTO identity.key_uses AS u (property_id, key_id, last_used_at)
+   SELECT w.property_id, w.id, w.used_at
+   FROM (
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS w (property_id, id, used_at)
+     ORDER BY property_id, id
+   ) AS w
+   CROSS JOIN LATERAL (
+     SELECT FROM identity.keys WHERE property_id = w.property_id AND id = w.id LIMIT 1
+   ) AS k
+   ON CONFLICT (property_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at)`,
 );
