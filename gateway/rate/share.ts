@@ -24,14 +24,15 @@ export interface Grant {
   limit: number;
 }
 
-const shareDefaultMax = 64;
+/** The largest share that is asked for before it is known how fast it will be used. */
+export const shareDefaultMax = 64;
 // A share that lasts shorter is doubled, and one that lasts longer is halved.
 const lastsMsMin = 500;
 const lastsMsMax = 4_000;
 const idleTicksMax = 5;
 
 /** The smallest share that is asked for: a hundredth of the limit, so that what gateways with few requests hold stays little. */
-export function smallestShare(limit: number): number {
+function smallestShare(limit: number): number {
   return Math.min(shareDefaultMax, Math.ceil(limit / 100));
 }
 

@@ -26,7 +26,7 @@ import type { Log } from "#shared/log.ts";
 import { repeat } from "#shared/repeat.ts";
 import { fromTimestamp, toTimestamp } from "#shared/time.ts";
 import type { Rate, RateLimits, RateWindow } from "./limits.ts";
-import { Share, smallestShare, type Grant } from "./share.ts";
+import { Share, shareDefaultMax, type Grant } from "./share.ts";
 import { createWindowClock, startOfWindow, windowAt, type WindowClock } from "./window-clock.ts";
 
 /** A key, and its limits. */
@@ -120,11 +120,12 @@ export function createRateShares(options: {
     }
   }
 
-  const wishOf = (window: RateWindow, number: number, wanted: number): Wish => ({
+  const wishOf = (window: RateWindow, number: number, wanted: number, limitUnknown = false): Wish => ({
     window: messageOfWindow[window],
     startsAt: toTimestamp(startOfWindow(number)),
     wanted,
     limitDefault: limits[window],
+    limitUnknown,
   });
 
   const asks = createBatcher<{ entry: Entry; number: number }, Lease>({
@@ -243,7 +244,11 @@ export function createRateShares(options: {
         share?.moveTo(number);
         return numbers
           .filter((each) => share?.lacks(each) ?? true)
-          .map((each) => wishOf(window, each, share?.wanted(0, performance.now()) ?? smallestShare(limits[window])));
+          .map((each) =>
+            share
+              ? wishOf(window, each, share.wanted(0, performance.now()))
+              : wishOf(window, each, shareDefaultMax, true),
+          );
       });
     },
     learn(key, leases) {

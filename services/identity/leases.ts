@@ -19,10 +19,15 @@ export interface WindowRef {
 export interface Wish extends WindowRef {
   wanted: number;
   limitDefault: number;
+  limitUnknown: boolean;
 }
 
 /** A window of a key. Ids are UUIDs. */
 export type KeyWindow = WindowRef & { propertyId: string; keyId: string };
+
+// A share is at most a quarter of the limit, and a hundredth for who cannot know whether it is little or much.
+const knownPart = 4;
+const unknownPart = 100;
 
 const nameOfWindow: Record<RateWindow, WindowName | undefined> = {
   [RateWindow.UNSPECIFIED]: undefined,
@@ -47,10 +52,10 @@ export function readWindow(window: RateWindow, startsAt: Timestamp | undefined):
  * Reads a wish.
  * @throws DaybookError `parameter_invalid`
  */
-export function readWish({ window, startsAt, wanted, limitDefault }: LeaseWish): Wish {
+export function readWish({ window, startsAt, wanted, limitDefault, limitUnknown }: LeaseWish): Wish {
   if (wanted < 0 || wanted > requestsMax) throw invalid("This is not a number of requests.", "wanted");
   if (limitDefault < 1 || limitDefault > requestsMax) throw invalid("This is not a limit.", "limit_default");
-  return { ...readWindow(window, startsAt), wanted, limitDefault };
+  return { ...readWindow(window, startsAt), wanted, limitDefault, limitUnknown };
 }
 
 /**
@@ -81,6 +86,7 @@ export async function lease(
           granted.map(({ startsAt }) => formatMicros(startsAt)),
           granted.map(({ wanted }) => wanted),
           granted.map(({ limitDefault }) => limitDefault),
+          granted.map(({ limitUnknown }) => (limitUnknown ? unknownPart : knownPart)),
         ]);
   const rowOf = new Map(
     rows.map((row) => [

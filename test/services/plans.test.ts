@@ -213,7 +213,7 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null]), ["rollup_profiles_pkey"]],
   ["sets to add to", (db) => readSets(db, [id, 1, [id], [now], ["a"], ["EUR"]]), ["rollup_profiles_pkey"]],
   ["a metric that is described", (db) => describeMetric(db, [id, id, "x"]), ["metrics_pkey"]],
-  ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1]]), ["keys_pkey"]],
+  ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1], [4]]), ["keys_pkey"]],
   ["leases given back", (db) => returnRequests(db, [[id], [id], ["ordinary"], [now], [1]]), ["rate_windows_pkey"]],
   ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
 ];

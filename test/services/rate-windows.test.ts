@@ -26,8 +26,16 @@ describeEverywhere("leases", (daybook) => {
     { propertyId, keyId }: { propertyId: string; keyId: string },
     startsAt: number,
     wanted: number,
-    { window = RateWindow.ORDINARY, limitDefault = 1_000 }: { window?: RateWindow; limitDefault?: number } = {},
-  ): KeyWish => ({ propertyId, keyId, wish: { window, startsAt: toTimestamp(startsAt), wanted, limitDefault } });
+    {
+      window = RateWindow.ORDINARY,
+      limitDefault = 1_000,
+      limitUnknown = false,
+    }: { window?: RateWindow; limitDefault?: number; limitUnknown?: boolean } = {},
+  ): KeyWish => ({
+    propertyId,
+    keyId,
+    wish: { window, startsAt: toTimestamp(startsAt), wanted, limitDefault, limitUnknown },
+  });
   const leaseAll = async (wishes: KeyWish[]) =>
     (await calling(daybook().clients.identity.leaseRequests({ wishes }, testCall))).leases;
   const giveBack = (key: { propertyId: string; keyId: string }, startsAt: number, count: number) =>
@@ -74,11 +82,13 @@ describeEverywhere("leases", (daybook) => {
     const held = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         let mine = 0;
+        let returns = index % 5 === 0 ? 5 : 0;
         for (let left = 1; left > 0;) {
           const [lease] = await leaseAll([wishFor(key, at, 1 + (index % 7))]);
           mine += lease?.granted ?? 0;
           ({ left } = lease ?? { left: 0 });
-          if (index % 5 === 0 && mine > 1) {
+          if (returns > 0 && mine > 0) {
+            returns--;
             mine--;
             await giveBack(key, at, 1);
           }
@@ -101,6 +111,13 @@ describeEverywhere("leases", (daybook) => {
       [0, 0, 1_000],
       [2, 6, 8],
     ]);
+  });
+
+  test("are at most a hundredth for who does not know the limit", async () => {
+    const key = await newKey(150);
+    const at = thisMinute() + minute;
+    const [lease] = await leaseAll([wishFor(key, at, 64, { limitUnknown: true })]);
+    expect([lease?.granted, lease?.left]).toEqual([2, 148]);
   });
 
   test("are of windows that are near, by the clock of the service", async () => {

@@ -19,15 +19,16 @@ export interface LeaseRow {
  * Leases shares of windows: at most a quarter of what is left, so that the last of a window goes out in small shares and little of it is left
  * with gateways that do not need it. The row's lock lets one lease after the other, so that all of them together never exceed the limit.
  * Keys that there are not give no row. No two of the same window in one call.
- * $1 property ids, $2 key ids, $3 names, $4 starts, $5 how many are wanted, $6 limits of keys without one of their own.
+ * $1 property ids, $2 key ids, $3 names, $4 starts, $5 how many are wanted, $6 limits of keys without one of their own,
+ * $7 which part of the limit a share is at most: 100 for a hundredth.
  */
 export const leaseRequests = statement<LeaseRow>(
   "identity.rate_windows.lease",
   `INSERT INTO identity.rate_windows AS r (property_id, key_id, name, starts_at, requests_max, granted, share)
    SELECT w.property_id, w.key_id, w.name, w.starts_at, k.requests_max, s.share, s.share
    FROM (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::integer[], $6::integer[])
-       AS w (property_id, key_id, name, starts_at, wanted, limit_default)
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::integer[], $6::integer[], $7::integer[])
+       AS w (property_id, key_id, name, starts_at, wanted, limit_default, part)
      ORDER BY property_id, key_id, name, starts_at
    ) AS w
    CROSS JOIN LATERAL (
@@ -35,7 +36,7 @@ export const leaseRequests = statement<LeaseRow>(
        AS requests_max
      FROM identity.keys WHERE property_id = w.property_id AND id = w.key_id LIMIT 1
    ) AS k
-   CROSS JOIN LATERAL (SELECT least(w.wanted, (k.requests_max + 3) / 4) AS share) AS s
+   CROSS JOIN LATERAL (SELECT least(w.wanted, (k.requests_max + w.part - 1) / w.part) AS share) AS s
    ON CONFLICT (property_id, key_id, name, starts_at) DO UPDATE SET
      requests_max = excluded.requests_max,
      granted = r.granted + greatest(0, least(excluded.share, (excluded.requests_max - r.granted + 3) / 4)),
