@@ -51,7 +51,9 @@ export function createDocument(routes: readonly DocumentedRoute[]): object {
       version,
       description:
         "Records what customers do and who they are. Ids are prefixed, parsed in either case, and sort by creation. Times are UTC with microseconds. " +
-        `Revisions: ${revisions.join(", ")}; under ${revisions[0]} errors have the form {error: {code, message, field, request_id}}.`,
+        `Revisions: ${revisions.join(", ")}; under ${revisions[0]} errors have the form {error: {code, message, field, request_id}}. ` +
+        "Rate limits are of each key, in fixed windows of a minute: one for ordinary requests, and one for batches with backfill, whose answers have " +
+        "the headers of that window. A 429 can be repeated after Retry-After.",
     },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }],
