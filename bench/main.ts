@@ -2,8 +2,12 @@
 import { join } from "node:path";
 import { Owner } from "#shared/lifecycle.ts";
 import { startDaybook } from "./contestants/daybook.ts";
+import { aggregate, uniques } from "./suites/aggregates.ts";
 import { batches } from "./suites/batches.ts";
+import { counted } from "./suites/counted.ts";
+import { full } from "./suites/full.ts";
 import { list } from "./suites/list.ts";
+import { mesh } from "./suites/mesh.ts";
 import { profileReads, profileUpserts } from "./suites/profiles.ts";
 import { singleEvents } from "./suites/single-events.ts";
 import type { Suite } from "./suites/suite.ts";
@@ -16,12 +20,17 @@ const suites: Record<string, Suite> = {
   batch: batches,
   read: profileReads,
   upsert: profileUpserts,
-  // The last: its million profiles would make the others' table another one.
+  counted,
+  mesh,
+  // The last: what they put into the tables would make them others than those of the suites before.
   list,
+  aggregate,
+  uniques,
+  full,
 };
 
 const resultsFile = join(import.meta.dirname, "results/latest.json");
-const startSecondsMax = 240;
+const startSecondsMax = 1_800;
 // More than the contestants of a suite, for their warm-up and the pauses.
 const runsPerRoundMax = 8;
 const stopTimeoutMs = 60_000;

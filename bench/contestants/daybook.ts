@@ -17,6 +17,11 @@ export interface Daybook extends ServerProcess {
   settle: () => Promise<void>;
 }
 
+/** The folder in which a Daybook keeps how it is reached. */
+export function dataFolder(database: BenchDatabase): string {
+  return join(database.folder, "daybook");
+}
+
 const file = resolve(import.meta.dirname, "../../deploy/local/main.ts");
 const noLimitPerMinute = "1000000000";
 const batchItemsMax = 1000;
@@ -31,7 +36,7 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
     DATABASE_URL: database.url,
     // The bus is in the process.
     NATS_URL: "",
-    DATA_DIR: join(database.folder, "daybook"),
+    DATA_DIR: dataFolder(database),
     HOST: "127.0.0.1",
     PORT: "0",
     INTERNAL_PORT: "0",

@@ -4,7 +4,7 @@ import { createEventTable } from "../support/database.ts";
 import { makeEvents } from "../support/events.ts";
 import { load, toRequest } from "../support/load.ts";
 import { compare, type Contestant } from "../support/rounds.ts";
-import type { Suite } from "./suite.ts";
+import type { Suite, SuiteContext } from "./suite.ts";
 
 const connections = 2;
 const batchItems = 1000;
@@ -33,5 +33,22 @@ export const batches: Suite = async (context) => {
   const table = await createEventTable(database.pool, "copy_events");
   const copy = copyContestant(database, table, groups, connections, signal);
   const samples = await compare([contestant, copy], context);
-  return { title: `Batches of ${batchItems}, ${connections} connections`, unit: "rows", samples };
+  const jsonBytes = events.reduce((sum, event) => sum + JSON.stringify(event).length, 0) / events.length;
+  const notes = [await describeSize(database, jsonBytes)];
+  return { title: `Batches of ${batchItems}, ${connections} connections`, unit: "rows", samples, notes };
 };
+
+/** What an event takes on the disk, against its JSON. */
+async function describeSize({ pool }: SuiteContext["database"], jsonBytes: number): Promise<string> {
+  const { rows } = await pool.query<{ events: string; tables: string; indexes: string }>(
+    `SELECT (SELECT count(*) FROM event.events) AS events, sum(pg_table_size(relid)) AS tables, sum(pg_indexes_size(relid)) AS indexes
+     FROM pg_partition_tree('event.events')`,
+  );
+  const [size] = rows;
+  const perEvent = (bytes: string | undefined): number => Number(bytes) / Number(size?.events);
+  const [table, indexes] = [perEvent(size?.tables), perEvent(size?.indexes)];
+  return (
+    `On disk an event takes ${Math.round(table)} bytes in the table and ${Math.round(indexes)} in the indexes; its JSON has ` +
+    `${Math.round(jsonBytes)}: ${((table + indexes) / jsonBytes).toFixed(1)} times as many.`
+  );
+}

@@ -15,7 +15,7 @@ export interface BenchDatabase {
 }
 
 const connectionsMax = 4;
-const statementTimeoutMs = 60_000;
+const statementTimeoutMs = 120_000;
 
 /** Starts PostgreSQL in a temporary folder; `owner` takes it away again. */
 export async function startDatabase(owner: Owner): Promise<BenchDatabase> {
@@ -28,6 +28,17 @@ export async function startDatabase(owner: Owner): Promise<BenchDatabase> {
   owner.defer(() => pool.end());
   await pool.query("CREATE SCHEMA bench");
   return { url, pool, folder };
+}
+
+/** Makes another database on the same server. */
+export async function createDatabase(server: BenchDatabase, name: string, owner: Owner): Promise<BenchDatabase> {
+  await server.pool.query(`CREATE DATABASE ${name}`);
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  const pool = new pg.Pool({ connectionString: url.href, max: connectionsMax, statement_timeout: statementTimeoutMs });
+  pool.on("error", () => undefined);
+  owner.defer(() => pool.end());
+  return { url: url.href, pool, folder: join(server.folder, name) };
 }
 
 /**

@@ -14,6 +14,8 @@ export interface LoadOptions {
   requests: readonly Buffer[];
   connections: number;
   seconds: number;
+  /** Requests a second in all, spread evenly; without it as many as the connections can carry. */
+  perSecond?: number;
   signal: AbortSignal;
 }
 
@@ -48,7 +50,7 @@ export function toRequest(method: string, path: string, key: string, body: strin
  * @throws Error at the first answer that is not 2xx, connection that breaks, or answer that does not come.
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const { address, requests, connections, seconds, signal } = options;
+  const { address, requests, connections, seconds, perSecond, signal } = options;
   const { hostname, port } = new URL(address);
   const latencies: number[] = [];
   let cursor = 0;
@@ -56,11 +58,15 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const timeout = AbortSignal.timeout(seconds * 1000 + answerTimeoutMs);
   const startMs = performance.now();
   const stopMs = startMs + seconds * 1000;
+  let sent = 0;
+  /** When the next request is due. */
+  const nextDueMs = (): number => (perSecond === undefined ? 0 : startMs + (sent++ * 1000) / perSecond);
   try {
     await Promise.all(
       sockets.map((socket) =>
         converse(socket, AbortSignal.any([signal, timeout]), {
           next: () => (performance.now() < stopMs ? requests[cursor++ % requests.length] : undefined),
+          dueInMs: () => nextDueMs() - performance.now(),
           answered: (latencyMs) => latencies.push(latencyMs),
         }),
       ),
@@ -82,10 +88,12 @@ async function open(host: string, port: number): Promise<Socket> {
 interface Conversation {
   /** The next request; undefined when no more is to be sent. */
   next: () => Buffer | undefined;
+  /** How long to wait before it; not at all when it is late. */
+  dueInMs: () => number;
   answered: (latencyMs: number) => void;
 }
 
-function converse(socket: Socket, signal: AbortSignal, { next, answered }: Conversation): Promise<void> {
+function converse(socket: Socket, signal: AbortSignal, { next, dueInMs, answered }: Conversation): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sentMs = 0;
   let received: Buffer = Buffer.alloc(0);
@@ -93,6 +101,12 @@ function converse(socket: Socket, signal: AbortSignal, { next, answered }: Conve
   let expected = 0;
   let receivedBytes = 0;
   const send = (): void => {
+    const waitMs = dueInMs();
+    if (waitMs > 0) setTimeout(sendNow, waitMs);
+    else sendNow();
+  };
+  const sendNow = (): void => {
+    if (socket.destroyed) return;
     const request = next();
     if (!request) return resolve();
     sentMs = performance.now();

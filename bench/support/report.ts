@@ -10,6 +10,8 @@ export interface Comparison {
   /** What `per second` counts. */
   unit: string;
   samples: ReadonlyMap<string, readonly Sample[]>;
+  /** What else was found, a line each. */
+  notes?: readonly string[];
 }
 
 /** How the first contestant compares with another: the median, lowest and highest of the ratios of each round. */
@@ -51,8 +53,10 @@ export function formatComparison(comparison: Comparison): string {
     `\n${title}\n`,
     formatTable([["median of the rounds", `${unit}/s`, "p50 ms", "p99 ms", `CPU s per 1,000 ${unit}`], ...figures]),
     "",
-    formatTable([["median ratio (lowest to highest)", `${unit}/s`, "CPU"], ...ratios]),
-    "",
+    ...(ratios.length > 0
+      ? [formatTable([["median ratio (lowest to highest)", `${unit}/s`, "CPU"], ...ratios]), ""]
+      : []),
+    ...(comparison.notes ?? []).map((note) => `  ${note}\n`),
   ].join("\n");
 }
 
@@ -61,6 +65,7 @@ export async function writeResults(file: string, settings: object, comparisons: 
   const results = comparisons.map((comparison) => ({
     title: comparison.title,
     unit: comparison.unit,
+    notes: comparison.notes ?? [],
     ratios: ratiosOf(comparison),
     samples: Object.fromEntries(comparison.samples),
   }));

@@ -12,13 +12,15 @@ export interface MeshAddresses {
   metricUrl: string;
   /** Probes and Prometheus of the event service, over HTTP/1.1. */
   eventInternalUrl: string;
+  /** The same of all five. */
+  internalUrls: string[];
   internalToken: string;
   databaseUrl: string;
 }
 
 /** Starts a mesh; `owner` is given the processes. */
 export async function startMesh(
-  { databaseUrl, natsUrl }: { databaseUrl: string; natsUrl: string },
+  { databaseUrl, natsUrl, env = {} }: { databaseUrl: string; natsUrl: string; env?: Record<string, string> },
   owner: Owner,
 ): Promise<MeshAddresses> {
   const internalToken = "a token for the mesh of the tests only";
@@ -36,6 +38,7 @@ export async function startMesh(
     PROFILE_URL: url("profile"),
     EVENT_URL: url("event"),
     METRIC_URL: url("metric"),
+    ...env,
   };
   // All at once, as an orchestrator would: each waits for what it needs.
   const processes = names.map((name): [string, RunningProcess] => {
@@ -53,6 +56,7 @@ export async function startMesh(
     eventUrl: url("event"),
     metricUrl: url("metric"),
     eventInternalUrl: `http://127.0.0.1:${ports.get("event")?.internal}`,
+    internalUrls: names.map((name) => `http://127.0.0.1:${ports.get(name)?.internal}`),
     internalToken,
     databaseUrl,
   };

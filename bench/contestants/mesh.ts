@@ -1,0 +1,55 @@
+/** Daybook as five processes over a NATS and a database of their own. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { callOptions } from "#shared/interceptors.ts";
+import type { Owner } from "#shared/lifecycle.ts";
+import { http2Transport } from "#shared/transport.ts";
+import { startMesh } from "../../test/support/mesh.ts";
+import { startNats } from "../../test/support/nats.ts";
+import { countRows, createDatabase, type BenchDatabase } from "../support/database.ts";
+
+/** A running mesh, as far as it is measured. */
+export interface Mesh {
+  address: string;
+  key: string;
+  cpuSeconds: () => Promise<number>;
+  countEvents: () => Promise<number>;
+  settle: () => Promise<void>;
+}
+
+const limit = "1000000000";
+const settlePollMs = 50;
+const settleTimeoutMs = 60_000;
+
+/** Starts a mesh; `owner` is given all of it. */
+export async function startMeshContestant(server: BenchDatabase, owner: Owner): Promise<Mesh> {
+  const database = await createDatabase(server, "mesh", owner);
+  const nats = owner.own(await startNats(join(server.folder, "nats")));
+  const env = { RATE_LIMIT_PER_MINUTE: limit };
+  const mesh = await startMesh({ databaseUrl: database.url, natsUrl: nats.url, env }, owner);
+  const identity = createClient(IdentityService, http2Transport(mesh.identityUrl, mesh.internalToken));
+  const call = callOptions({ requestId: "", caller: "bench" });
+  const { property } = await identity.createProperty({ name: "Bench", mode: Mode.LIVE }, call);
+  const propertyId = property?.id ?? "";
+  const { secret } = await identity.createKey({ propertyId, name: "bench", scopes: ["events:write"] }, call);
+  return {
+    address: mesh.gatewayUrl,
+    key: secret,
+    async cpuSeconds() {
+      const texts = await Promise.all(mesh.internalUrls.map(async (url) => (await fetch(`${url}/metrics`)).text()));
+      const figures = texts.map((text) => Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]));
+      return figures.reduce((sum, figure) => sum + figure, 0);
+    },
+    // What the platform records of profiles itself was not sent by the bench.
+    countEvents: () => countRows(database.pool, "event.events WHERE source <> 'system'"),
+    async settle() {
+      const deadlineMs = performance.now() + settleTimeoutMs;
+      while ((await countRows(database.pool, "event.outbox")) > 0) {
+        if (performance.now() > deadlineMs) throw new Error("the outbox of the mesh does not become empty");
+        await sleep(settlePollMs);
+      }
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** Ninety days of events in the other property, and their roll-ups. Made once for all suites that need them. */
+import { spawn } from "node:child_process";
+import { encodeId } from "#shared/ids.ts";
+import { dataFolder } from "../contestants/daybook.ts";
+import type { SuiteContext } from "../suites/suite.ts";
+
+/** What is there. */
+export interface History {
+  type: string;
+  events: number;
+  /** ISO 8601 */
+  from: string;
+  to: string;
+  /** UUID */
+  property: string;
+  /** How long it took to count them anew, in seconds. */
+  rebuildSeconds: number;
+}
+
+const events = 5_000_000;
+const rowsPerStatement = 100_000;
+const days = 90;
+const people = 100_000;
+const type = "order.completed";
+
+let history: Promise<History> | undefined;
+
+export function makeHistory(context: SuiteContext): Promise<History> {
+  history ??= make(context);
+  return history;
+}
+
+/** Written into the table of the event service, as they would take half an hour over HTTP; counted by the operator's command. */
+async function make({ database, daybook, signal }: SuiteContext): Promise<History> {
+  const { pool } = database;
+  const { propertyId: property } = daybook.other;
+  const begin = new Date();
+  begin.setUTCHours(0, 0, 0, 0);
+  begin.setUTCDate(begin.getUTCDate() - days);
+  const from = begin.toISOString();
+  const to = new Date(begin.getTime() + days * 24 * 3_600_000).toISOString();
+  // One event through the front door, so that the metric is there.
+  const headers = { authorization: `Bearer ${daybook.other.key}`, "content-type": "application/json" };
+  const body = { type, identifier: { type: "email", value: "first@example.com" }, properties: {}, occurred_at: from };
+  await fetch(`${daybook.address}/v1/events`, { method: "POST", headers, body: JSON.stringify(body), signal });
+  for (let at = 0; at < events; at += rowsPerStatement) {
+    signal.throwIfAborted();
+    await pool.query(
+      `INSERT INTO event.events (property_id, id, type, profile_id, properties, value, currency, occurred_at, received_at, source, backfill)
+       SELECT $1, (lpad(to_hex(floor(extract(epoch FROM now()) * 1000)::bigint), 12, '0') || '7' || substr(md5('e' || n), 1, 3)
+                   || '8' || substr(md5('f' || n), 1, 15))::uuid,
+              $2, md5('p' || (hashint4(n) & 2147483647) % ${people})::uuid,
+              json_build_object('order_id', 'o' || n, 'items', n % 9, 'plan', 'pro'), ((n % 50000) / 100.0)::numeric(12, 2), 'EUR',
+              $3::timestamptz + ((hashint4(n + 7) & 2147483647) % (${days} * 86400)) * interval '1 second', now(), 'api', true
+       FROM generate_series($4::int, $5::int) AS n`,
+      [property, type, from, at + 1, at + rowsPerStatement],
+    );
+  }
+  await pool.query("VACUUM (ANALYZE) event.events");
+  const startMs = performance.now();
+  await rebuild(dataFolder(database), encodeId("prop", property), signal);
+  const rebuildSeconds = (performance.now() - startMs) / 1000;
+  await pool.query("VACUUM (ANALYZE) metric.rollups, metric.rollup_profiles");
+  return { type, events, from, to, property, rebuildSeconds };
+}
+
+async function rebuild(dataDir: string, propertyId: string, signal: AbortSignal): Promise<void> {
+  const words = ["gateway/cli/main.ts", "metrics", "rebuild", "--property", propertyId];
+  const child = spawn(process.execPath, words, {
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: ["ignore", "ignore", "inherit"],
+    signal,
+  });
+  const code = await new Promise<number | null>((resolve, reject) => child.once("exit", resolve).once("error", reject));
+  if (code !== 0) throw new Error("the events could not be counted anew");
+}
