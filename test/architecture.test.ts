@@ -105,9 +105,14 @@ test("a statement touches only the schema of its own service", () => {
   expect(offenders).toEqual([]);
 });
 
-test("only bus.ts knows NATS", () => {
+test("only its home in the bus knows NATS, and only who starts a process knows that home", () => {
   const users = files.filter(({ packages }) => packages.some((name) => name.startsWith("@nats-io/")));
-  expect(users.map(({ path }) => path).toSorted()).toEqual(["services/shared/bus.ts", "test/support/nats.ts"]);
+  const strangers = users.filter(({ path }) => !/^services\/shared\/nats\/|^test\/support\/nats\.ts$/.test(path));
+  expect(users.length).toBeGreaterThan(4);
+  expect(strangers.map(({ path }) => path)).toEqual([]);
+  const starters = /^services\/shared\/(nats\/|process\.ts$)|^deploy\/local\//;
+  const callers = files.filter(({ imports }) => imports.some((to) => to.startsWith("services/shared/nats/")));
+  expect(callers.filter((file) => !isTest(file) && !starters.test(file.path)).map(({ path }) => path)).toEqual([]);
 });
 
 test("every file says what it is for, in words or by an only export with its name", () => {

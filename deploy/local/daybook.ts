@@ -4,11 +4,14 @@ import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { connectNatsBus, createLocalBus } from "#shared/bus.ts";
+import { createLocalBus } from "#shared/bus.ts";
+import { busRoutes } from "#shared/bus-operator.ts";
 import { systemClock, type Clock } from "#shared/clock.ts";
 import { inProcessTransport } from "#shared/in-process.ts";
 import type { Owner } from "#shared/lifecycle.ts";
 import type { Log } from "#shared/log.ts";
+import { connectNatsBus } from "#shared/nats/bus.ts";
+import type { NatsSettings } from "#shared/nats/settings.ts";
 import { openDatabase, waitForDatabase } from "#shared/postgres.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
 import { serviceRoutes, type Routes } from "#shared/transport.ts";
@@ -25,7 +28,9 @@ import { createProfile } from "../../services/profile/service.ts";
 export interface DaybookOptions {
   databaseUrl: string;
   /** Without one the bus is in this process. */
-  natsUrl?: string | undefined;
+  nats?: NatsSettings | undefined;
+  /** How much an outbox may hold before writes are refused. */
+  outboxBytesMax?: number | undefined;
   internalToken: string;
   bootstrapKeys: { live: string; test: string };
   limits: RateLimits;
@@ -55,7 +60,7 @@ const connectionsMax = { identity: 2, profile: 8, event: 12, metric: 6 };
 export async function startDaybook(options: DaybookOptions, owner: Owner): Promise<Daybook> {
   const { log, registry, internalToken, clock = systemClock } = options;
   const bus = owner.own(
-    options.natsUrl === undefined ? createLocalBus(log) : await connectNatsBus(options.natsUrl, "daybook", log),
+    options.nats ? await connectNatsBus({ ...options.nats, name: "daybook", log, registry }) : createLocalBus(log),
   );
   const contextOf = async (name: keyof typeof connectionsMax): Promise<ServiceContext> => {
     const database = openDatabase({
@@ -69,15 +74,15 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     return { database, bus, clock, log: log.child({ service: name }), registry };
   };
   const transportTo = (service: Service): Transport =>
-    inProcessTransport(serviceRoutes(service), internalToken, log, registry);
+    inProcessTransport(serviceRoutes(service, bus), internalToken, log, registry);
 
   let isNew = false;
-  const { bootstrapKeys } = options;
+  const { bootstrapKeys, outboxBytesMax } = options;
   const identity = createIdentity(await contextOf("identity"), { bootstrapKeys, onBootstrap: () => (isNew = true) });
-  const profile = createProfile(await contextOf("profile"));
+  const profile = createProfile(await contextOf("profile"), { outboxBytesMax });
   const profiles = transportTo(profile);
   const profileClient = createClient(ProfileService, profiles);
-  const event = createEvent(await contextOf("event"), profileClient, options.event);
+  const event = createEvent(await contextOf("event"), profileClient, { ...options.event, outboxBytesMax });
   const events = transportTo(event);
   const metric = createMetric(await contextOf("metric"), {
     events: createClient(EventService, events),
@@ -105,6 +110,10 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
   owner.defer(() => gateway.close());
   const routes: Routes = (router) => {
     for (const service of services) service.routes(router);
+    busRoutes(
+      bus,
+      services.flatMap(({ outbox }) => outbox ?? []),
+    )(router);
   };
   return { gateway, transports, routes, checkReady: clients.checkReady, isNew };
 }

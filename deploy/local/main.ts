@@ -6,6 +6,8 @@ import { readSettings } from "#shared/config.ts";
 import { callOptions } from "#shared/interceptors.ts";
 import { runProcess, type Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
+import { readOptionalNatsSettings } from "#shared/nats/settings.ts";
+import { readOutboxBytesMax } from "#shared/outbox-room.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/server.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
 import { readEventSettings } from "../../services/event/config.ts";
@@ -23,7 +25,8 @@ function readLocalSettings() {
     host: reader.text("HOST", "127.0.0.1"),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
     databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
-    natsUrl: reader.optionalUrl("NATS_URL", ["nats:", "tls:"]),
+    nats: readOptionalNatsSettings(reader),
+    outboxBytesMax: readOutboxBytesMax(reader),
     bootstrapKeys: readBootstrapKeys(reader),
     event: readEventSettings(reader),
   }));
@@ -49,7 +52,8 @@ async function start(owner: Owner): Promise<void> {
   const { gateway, transports, routes, checkReady, isNew } = await startDaybook(
     {
       databaseUrl,
-      natsUrl: settings.natsUrl,
+      nats: settings.nats,
+      outboxBytesMax: settings.outboxBytesMax,
       internalToken: secrets.internalToken,
       bootstrapKeys: { live: secrets.liveKey, test: secrets.testKey },
       limits: settings.limits,

@@ -27,10 +27,10 @@ const migrations = join(import.meta.dirname, "migrations");
 export function createEvent(
   serviceContext: ServiceContext,
   profiles: Client<typeof ProfileService>,
-  { retentionMonths }: EventSettings,
+  { retentionMonths, outboxBytesMax }: EventSettings & { outboxBytesMax?: number | undefined },
 ): Service {
   const owner = new Owner();
-  const relay = createOutboxRelay({ ...serviceContext, schema: "event" });
+  const relay = createOutboxRelay({ ...serviceContext, schema: "event", outboxBytesMax });
   const { database, clock, log } = serviceContext;
   const floor = createRecordingFloor(database, clock, log);
   const context: EventContext = { ...serviceContext, profiles, relay, floor };
@@ -44,6 +44,7 @@ export function createEvent(
         getWatermark: getWatermark(context),
       });
     },
+    outbox: relay,
     async start() {
       await migrate(context.database, "event", migrations);
       await createPartitions(context);

@@ -1,4 +1,5 @@
 /** The profile service alone, as a process. */
+import { readOutboxBytesMax } from "#shared/outbox-room.ts";
 import { runService } from "#shared/process.ts";
 import { createProfile } from "./service.ts";
 
@@ -6,6 +7,6 @@ await runService({
   name: "profile",
   port: 8102,
   internalPort: 9102,
-  read: () => ({}),
-  create: createProfile,
+  read: (reader) => ({ outboxBytesMax: readOutboxBytesMax(reader) }),
+  create: (context, { settings }) => createProfile(context, settings),
 });

@@ -30,9 +30,12 @@ import { probe } from "./sql/profiles.ts";
 const migrations = join(import.meta.dirname, "migrations");
 
 /** Makes the profile service. */
-export function createProfile(serviceContext: ServiceContext): Service {
+export function createProfile(
+  serviceContext: ServiceContext,
+  { outboxBytesMax }: { outboxBytesMax?: number | undefined } = {},
+): Service {
   const owner = new Owner();
-  const relay = createOutboxRelay({ ...serviceContext, schema: "profile" });
+  const relay = createOutboxRelay({ ...serviceContext, schema: "profile", outboxBytesMax });
   const schemas = owner.own(createAttributeSchemas(serviceContext));
   const context: ProfileContext = { ...serviceContext, relay, schemas };
   return {
@@ -57,6 +60,7 @@ export function createProfile(serviceContext: ServiceContext): Service {
         getAttributeSchema: getAttributeSchema(context),
       });
     },
+    outbox: relay,
     async start() {
       await migrate(context.database, "profile", migrations);
       owner.own(relay).start();

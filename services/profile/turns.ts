@@ -18,12 +18,15 @@ export interface Turn {
   hasNews: boolean;
   /** Attributes that it has written, as the texts of JSON objects. */
   attributes: string[];
+  /** Asked before anything is written that the outbox tells of: whether it has room. @throws DaybookError `service_unavailable` */
+  checkRoom: () => void;
 }
 
 /** Begins a turn that holds nobody. */
-export function openTurn({ database, clock }: ProfileContext, property: string): Turn {
+export function openTurn({ database, clock, relay }: ProfileContext, property: string): Turn {
+  const checkRoom = (): void => relay.checkRoom();
   const now = clock.nowMicros();
-  return { database, tx: undefined, held: new Set(), property, now, hasNews: false, attributes: [] };
+  return { database, tx: undefined, held: new Set(), property, now, hasNews: false, attributes: [], checkRoom };
 }
 
 /** What follows once all of a turn is committed. */
@@ -34,6 +37,15 @@ export async function closeTurn({ relay, schemas }: ProfileContext, turn: Turn):
 
 // Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
 const turnsMax = 20;
+
+/** A turn without a transaction. */
+export function newTurn(
+  { database, clock, relay }: Pick<ProfileContext, "database" | "clock" | "relay">,
+  property: string,
+): Turn {
+  const checkRoom = (): void => relay.checkRoom();
+  return { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false, checkRoom };
+}
 
 /** Somebody else wrote between the look and the write. What this turn did is undone; the next one holds these profiles. */
 export class LostRace extends Error {

@@ -225,6 +225,7 @@ export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(Prof
     added.map((identifier) => ({ ...identifier, profile: row.id })),
   );
   const messages = plans.flatMap(({ row, messages: told }) => told.map((message) => ({ ...message, profile: row.id })));
+  if (messages.length > 0) turn.checkRoom();
   const done = await writeProfiles(database, [
     property,
     edits.map(({ row }) => row.id),

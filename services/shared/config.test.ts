@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { ConfigError, readSettings } from "./config.ts";
 
 test("reads settings of every kind", () => {
-  const env = { NAME: " x ", COUNT: "7", URL: "http://a.example", SECRET: "s".repeat(32), EMPTY: "" };
+  const env = {
+    NAME: " x ",
+    COUNT: "7",
+    URL: "http://a.example",
+    SECRET: "s".repeat(32),
+    EMPTY: "",
+    URLS: "nats://a:4222, nats://b",
+  };
   const settings = readSettings(env, (reader) => ({
     name: reader.text("NAME"),
     fallback: reader.text("MISSING", "default"),
@@ -11,6 +18,8 @@ test("reads settings of every kind", () => {
     other: reader.integer("OTHER", 3, 0, 10),
     url: reader.url("URL", ["http:"]),
     noUrl: reader.optionalUrl("NO_URL", ["http:"]),
+    urls: reader.optionalUrls("URLS", ["nats:"]),
+    noUrls: reader.optionalUrls("NO_URLS", ["nats:"]),
     secret: reader.secret("SECRET", 32),
   }));
   expect(settings).toEqual({
@@ -21,6 +30,8 @@ test("reads settings of every kind", () => {
     other: 3,
     url: "http://a.example",
     noUrl: undefined,
+    urls: ["nats://a:4222", "nats://b"],
+    noUrls: undefined,
     secret: "s".repeat(32),
   });
 });

@@ -25,6 +25,8 @@ export interface SettingsReader {
   url(name: string, protocols: readonly string[], fallback?: string): string;
   /** As url, or undefined when unset. */
   optionalUrl(name: string, protocols: readonly string[]): string | undefined;
+  /** One or more addresses, separated by commas; undefined when unset. */
+  optionalUrls(name: string, protocols: readonly string[]): string[] | undefined;
   /** Notes a problem that concerns more than one setting. */
   problem(text: string): void;
 }
@@ -68,6 +70,16 @@ export function readSettings<T>(env: NodeJS.ProcessEnv, read: (reader: SettingsR
     optionalUrl(name, protocols) {
       const value = optional(name);
       return value === undefined ? undefined : checkUrl(name, value, protocols);
+    },
+    optionalUrls(name, protocols) {
+      const urls = optional(name)
+        ?.split(",")
+        .map((url) => url.trim());
+      for (const url of urls ?? []) {
+        if (url === "") problems.push(`${name} has a comma that no address follows`);
+        else checkUrl(name, url, protocols);
+      }
+      return urls;
     },
     problem: (text) => problems.push(text),
   });

@@ -1,24 +1,61 @@
 /**
  * The transactional outbox. A service writes what it has to say into its table `outbox` in the transaction that makes it true; the relay
- * publishes the rows and deletes them. At least once: a crash between the two publishes a row again, with the same id.
+ * publishes the rows. A row goes when its message was taken: at once, where publishing waits for the consumers, else when outbox-taken.ts finds
+ * that they have it. At least once: a crash on the way publishes a row again, with the same id.
  *
- * Rows are deleted, not passed by a mark: one that commits late, behind others with a higher id, is simply found by the next look.
- * Several relays share the table, each taking rows that no other holds.
+ * Rows that wait are not passed by a mark: one that commits late, behind others with a higher id, is simply found by the next look. Several
+ * relays share the table, each taking rows that no other holds.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Gauge, type Registry } from "prom-client";
-import type { Bus, BusMessage } from "./bus.ts";
+import type { Registry } from "prom-client";
+import { BusAwayError, type Bus, type Place } from "./bus.ts";
+import { asError, reasonOf } from "./delivery.ts";
+import { DaybookError } from "./errors.ts";
+import { Owner } from "./lifecycle.ts";
 import type { Log } from "./log.ts";
-import { statement, withTransaction, type Database, type Transaction } from "./postgres.ts";
+import { measureOutbox } from "./outbox-metrics.ts";
+import { outboxBytesMaxDefault, watchRoom } from "./outbox-room.ts";
+import { settleTaken, takenIntervalMs } from "./outbox-taken.ts";
+import { withTransaction, type Database, type Transaction } from "./postgres.ts";
+import { repeat } from "./repeat.ts";
+import {
+  outboxRewriteRowsMax,
+  outboxStatements,
+  outboxStepRowsMax,
+  outboxTakeRowsMax,
+  type FailingRow,
+  type OutboxSize,
+} from "./sql/outbox.ts";
 
 /** Publishes the rows of one outbox table. */
 export interface OutboxRelay {
+  /** The schema that holds the table. */
+  readonly schema: string;
   /** Says that a row was committed, so that it need not wait for the next look. */
   wake(): void;
+  /**
+   * To be asked before a write that tells of itself: whether the outbox has room for that.
+   * @throws DaybookError `service_unavailable` while it has not.
+   */
+  checkRoom(): void;
+  /** What it holds, and some of the rows whose messages were refused. */
+  describe(): Promise<OutboxSize & { failing: FailingRow[] }>;
+  /**
+   * Publishes again what is published and not taken, a number of rows at a time.
+   * @param after what the last call gave as `next`.
+   * @returns how many rows; `next` is undefined when those were the last.
+   */
+  republish(after: RowKey | undefined): Promise<{ rows: number; next: RowKey | undefined }>;
   /** Starts to publish. */
   start(): void;
   /** Publishes what is under way, then stops. */
   close(): Promise<void>;
+}
+
+/** Names a row; both are UUIDs. */
+export interface RowKey {
+  propertyId: string;
+  id: string;
 }
 
 /** What a relay works with. */
@@ -29,80 +66,73 @@ export interface OutboxRelayOptions {
   bus: Bus;
   log: Log;
   registry: Registry;
+  /** How many bytes of messages it may hold before writes are refused. */
+  outboxBytesMax?: number | undefined;
 }
 
-const rowsMax = 64;
 // Between two rounds, so that under load rows gather and share a round: a round costs about eleven statements whatever it carries.
 const paceMs = 50;
+// While the bus is away rows stay as they are, and are tried again after this.
+const awayPauseMs = 500;
 // Rows of another process that died, and rows that wait to be tried again, are found by looking.
 const lookIntervalMs = 500;
 
 /** Makes the relay of a service. */
-export function createOutboxRelay({ database, schema, bus, log, registry }: OutboxRelayOptions): OutboxRelay {
-  const takeRows = statement<{ id: string; subject: string; payload: Buffer }>(
-    `${schema}.outbox.take`,
-    `SELECT id, subject, payload FROM ${schema}.outbox WHERE available_at <= now()
-     ORDER BY id LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED`,
-  );
-  const deleteRows = statement(`${schema}.outbox.delete`, `DELETE FROM ${schema}.outbox WHERE id = ANY($1::uuid[])`);
-  // Doubles from half a second to half a minute.
-  const postponeRows = statement(
-    `${schema}.outbox.postpone`,
-    `UPDATE ${schema}.outbox SET attempts = attempts + 1, available_at = now() + least(30, 0.5 * 2 ^ least(attempts, 10)) * interval '1 second'
-     WHERE id = ANY($1::uuid[])`,
-  );
-  const countRows = statement<{ rows: number }>(
-    `${schema}.outbox.count`,
-    `SELECT count(*) AS rows FROM ${schema}.outbox`,
-  );
-
-  const skipDiskWait = statement(`${schema}.outbox.skip_disk_wait`, "SET LOCAL synchronous_commit = off");
-
+export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
+  const { database, schema, bus, log, registry, outboxBytesMax = outboxBytesMaxDefault } = options;
+  const statements = outboxStatements(schema);
+  const owner = new Owner();
   const stopping = new AbortController();
   let wakeUp = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
+  const room = watchRoom(statements, database, outboxBytesMax, log);
+  owner.own(measureOutbox(registry, schema, () => statements.count(database, []).then(([counts]) => counts)));
 
-  const depths = depthsOf(registry);
-  // While the database is away the other figures are wanted all the more.
-  depths.set(schema, () =>
-    countRows(database, []).then(
-      ([count]) => count?.rows,
-      () => undefined,
-    ),
-  );
-
-  /** @returns how many rows were taken. */
-  function relayOnce(): Promise<number> {
+  /** @returns how many rows were taken, and whether the bus was there for them. */
+  function relayOnce(): Promise<{ taken: number; isAway: boolean }> {
     return withTransaction(database, async (tx) => {
-      // If the deletion is lost in a crash the rows are published again, which is harmless; so it need not wait for the disk.
-      await skipDiskWait(tx, []);
-      const rows = await takeRows(tx, []);
-      if (rows.length === 0) return 0;
-      const failures = await bus.publish(
-        rows.map(({ id, subject, payload }): BusMessage => ({ id, subject, payload })),
-      );
-      const published = rows.filter((_, index) => failures[index] === undefined).map(({ id }) => id);
-      const failed = rows.filter((_, index) => failures[index] !== undefined).map(({ id }) => id);
-      if (published.length > 0) await deleteRows(tx, [published]);
-      if (failed.length > 0) {
-        await postponeRows(tx, [failed]);
-        log.warn({ err: failures.find((failure) => failure !== undefined), rows: failed.length }, "publishing failed");
+      // If what is noted is lost in a crash the rows are published again, which is harmless; so it need not wait for the disk.
+      await statements.skipDiskWait(tx, []);
+      const rows = await statements.take(tx, []);
+      if (rows.length === 0) return { taken: 0, isAway: false };
+      const outcomes = await bus.publish(rows.map(({ id, subject, payload }) => ({ id, subject, payload })));
+      const taken: string[] = [];
+      const kept: { id: string; place: Place }[] = [];
+      const refused: { id: string; failure: Error }[] = [];
+      let away: Error | undefined;
+      for (const [index, { id }] of rows.entries()) {
+        const outcome = outcomes[index] ?? new Error("the bus did not say what became of a message");
+        if (outcome === "taken") taken.push(id);
+        else if (outcome instanceof BusAwayError) away ??= outcome;
+        else if (outcome instanceof Error) refused.push({ id, failure: outcome });
+        else kept.push({ id, place: outcome });
       }
-      return rows.length;
+      if (taken.length > 0) await statements.remove(tx, [taken]);
+      for (const [incarnation, some] of Map.groupBy(kept, ({ place }) => place.incarnation)) {
+        await statements.note(tx, [some.map(({ id }) => id), incarnation, some.map(({ place }) => place.sequence)]);
+      }
+      if (refused.length > 0) {
+        const reasons = refused.map(({ failure }) => reasonOf(failure));
+        await statements.postpone(tx, [refused.map(({ id }) => id), reasons]);
+        log.warn({ err: refused[0]?.failure, rows: refused.length }, "publishing failed");
+      }
+      if (away) log.warn({ err: away, rows: rows.length }, "what waits in the outbox cannot be published for now");
+      return { taken: rows.length, isAway: away !== undefined };
     });
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       wakeUp = Promise.withResolvers<void>();
-      let taken = 0;
+      let round = { taken: 0, isAway: false };
       try {
-        taken = await relayOnce();
+        round = await relayOnce();
       } catch (error) {
         log.warn({ err: error }, "the outbox cannot be read");
       }
-      if (taken === rowsMax) continue;
-      if (taken > 0) await pause(paceMs);
+      if (round.isAway) await pause(awayPauseMs);
+      if (round.taken === outboxTakeRowsMax) continue;
+      if (round.taken > 0) await pause(paceMs);
       const timer = setTimeout(wakeUp.resolve, lookIntervalMs);
       await wakeUp.promise;
       clearTimeout(timer);
@@ -113,25 +143,66 @@ export function createOutboxRelay({ database, schema, bus, log, registry }: Outb
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   }
 
+  const wake = (): void => wakeUp.resolve();
+
+  /** Deletes what was taken; publishes again what the bus has lost. */
+  async function settle(signal: AbortSignal): Promise<void> {
+    try {
+      const { unpublished } = await settleTaken({ statements, database, bus, log, signal });
+      if (unpublished > 0) wake();
+    } catch (error) {
+      // It is said where something waits to be published; what is published can wait.
+      if (!(error instanceof BusAwayError)) log.warn({ err: asError(error) }, "nobody can tell what was taken");
+    }
+  }
+
   return {
-    wake: () => wakeUp.resolve(),
+    schema,
+    wake,
+    checkRoom() {
+      if (room.hasRoom()) return;
+      const message = "The bus has been away for too long, and more cannot be kept for it. Try again later.";
+      throw new DaybookError("service_unavailable", message);
+    },
+    async describe() {
+      const [[size = { waiting: 0, published: 0, bytes: 0 }], failing] = await Promise.all([
+        statements.size(database, []),
+        statements.failing(database, []),
+      ]);
+      return { ...size, failing };
+    },
+    async republish(after) {
+      const { propertyId, id } = after ?? { propertyId: noUuid, id: noUuid };
+      const rows = await statements.unpublishPage(database, [propertyId, id, outboxStepRowsMax]);
+      if (rows.length > 0) wake();
+      const last = rows.toSorted(byKey).at(-1);
+      const isLast = rows.length < outboxStepRowsMax || last === undefined;
+      return { rows: rows.length, next: isLast ? undefined : { propertyId: last.property_id, id: last.id } };
+    },
     start() {
+      owner.own(repeat(takenIntervalMs, log, "look what was taken", settle));
+      owner.own(room.start());
       running = run();
     },
     async close() {
       stopping.abort();
       wakeUp.resolve();
       await running;
-      depths.delete(schema);
+      await owner.close();
     },
   };
 }
 
-const rewriteRowsMax = 500;
+const noUuid = "00000000-0000-0000-0000-000000000000";
+
+function byKey(one: { property_id: string; id: string }, other: { property_id: string; id: string }): number {
+  return `${one.property_id}${one.id}` < `${other.property_id}${other.id}` ? -1 : 1;
+}
 
 /**
- * Rewrites messages that are not published yet. Those that are on their way at this moment are left alone: a bus that is away can keep them there
- * for long, and a consumer within the process would wait for the relay that waits for it.
+ * Rewrites messages that wait, and those that are published and not taken, which may be published again. Those that are on their way at this
+ * moment are left alone: a bus that is away can keep them there for long, and a consumer within the process would wait for the relay that
+ * waits for it.
  * @param rewrite gives a message as it is to be, or undefined for one that stays.
  */
 export async function rewriteMessages(
@@ -140,52 +211,16 @@ export async function rewriteMessages(
   rewrite: (payload: Buffer) => Uint8Array | undefined,
 ): Promise<void> {
   const { schema, property, subject } = of;
-  const lockRows = statement<{ id: string; payload: Buffer }>(
-    `${schema}.outbox.lock`,
-    `SELECT id, payload FROM ${schema}.outbox WHERE property_id = $1 AND subject = $2 AND id > $3
-     ORDER BY id LIMIT ${rewriteRowsMax} FOR UPDATE SKIP LOCKED`,
-  );
-  const rewriteRow = statement(
-    `${schema}.outbox.rewrite`,
-    `UPDATE ${schema}.outbox SET payload = $3 WHERE property_id = $1 AND id = $2`,
-  );
-  let after = "00000000-0000-0000-0000-000000000000";
+  const statements = outboxStatements(schema);
+  let after = noUuid;
   for (;;) {
-    const rows = await lockRows(tx, [property, subject, after]);
+    const rows = await statements.lock(tx, [property, subject, after]);
     for (const { id, payload } of rows) {
       const rewritten = rewrite(payload);
-      if (rewritten) await rewriteRow(tx, [property, id, Buffer.from(rewritten)]);
+      if (rewritten) await statements.rewrite(tx, [property, id, Buffer.from(rewritten)]);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < rewriteRowsMax) return;
+    if (!last || rows.length < outboxRewriteRowsMax) return;
     after = last.id;
   }
-}
-
-/** Counts the rows of an outbox, if the database answers. */
-type CountDepth = () => Promise<number | undefined>;
-
-const depthsOfRegistries = new WeakMap<Registry, Map<string, CountDepth>>();
-
-/** One gauge for all outboxes of a process. @returns what counts each, by schema. */
-function depthsOf(registry: Registry): Map<string, CountDepth> {
-  const known = depthsOfRegistries.get(registry);
-  if (known) return known;
-  const depths = new Map<string, CountDepth>();
-  depthsOfRegistries.set(registry, depths);
-  const gauge = new Gauge({
-    name: "daybook_outbox_rows",
-    help: "Messages committed and not yet published.",
-    labelNames: ["schema"],
-    registers: [],
-    async collect() {
-      this.reset();
-      for (const [schema, count] of depths) {
-        const rows = await count();
-        if (rows !== undefined) this.set({ schema }, rows);
-      }
-    },
-  });
-  registry.registerMetric(gauge);
-  return depths;
 }

@@ -1,10 +1,11 @@
 /** A service as a process of its own: settings, listeners, start and stop. */
 import type { Transport } from "@connectrpc/connect";
-import { connectNatsBus } from "./bus.ts";
 import { systemClock } from "./clock.ts";
 import { readSettings, type SettingsReader } from "./config.ts";
 import { runProcess } from "./lifecycle.ts";
 import { createLog } from "./log.ts";
+import { connectNatsBus } from "./nats/bus.ts";
+import { readNatsSettings } from "./nats/settings.ts";
 import { openDatabase, waitForDatabase } from "./postgres.ts";
 import { createRegistry, serveInternal, serveRpc } from "./server.ts";
 import type { Service, ServiceContext } from "./service.ts";
@@ -52,7 +53,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       internalPort: reader.integer("INTERNAL_PORT", definition.internalPort, 0, 65_535),
       databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
       connectionsMax: reader.integer("DATABASE_CONNECTIONS_MAX", 10, 2, 1000),
-      natsUrl: reader.url("NATS_URL", ["nats:", "tls:"]),
+      nats: readNatsSettings(reader),
       own: definition.read(reader),
     }));
     const { host, internalToken: credential } = settings;
@@ -68,14 +69,16 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
     });
     owner.defer(() => database.end());
     await waitForDatabase(database);
-    const bus = owner.own(await connectNatsBus(settings.natsUrl, name, log));
+    const bus = owner.own(await connectNatsBus({ ...settings.nats, name, log, registry }));
     const context: ServiceContext = { database, bus, clock: systemClock, log, registry };
     const service = owner.own(
       definition.create(context, { settings: settings.own, connectTo: (url) => http2Transport(url, credential) }),
     );
     await service.start();
     ready = () => service.checkReady();
-    owner.own(await serveRpc({ routes: serviceRoutes(service), credential, host, port: settings.port, log, registry }));
+    owner.own(
+      await serveRpc({ routes: serviceRoutes(service, bus), credential, host, port: settings.port, log, registry }),
+    );
     log.info({ host, port: settings.port }, "ready");
   });
 }

@@ -3,6 +3,7 @@ import type { Registry } from "prom-client";
 import type { Bus } from "./bus.ts";
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
+import type { OutboxRelay } from "./outbox.ts";
 import type { Database } from "./postgres.ts";
 import type { Routes } from "./transport.ts";
 
@@ -19,6 +20,8 @@ export interface ServiceContext {
 export interface Service {
   /** Its RPCs. */
   routes: Routes;
+  /** What publishes its messages, if it has any. */
+  outbox?: OutboxRelay;
   /** Brings its schema up to date and begins its work. Its RPCs may be called from then on. */
   start(): Promise<void>;
   /** Rejects while it cannot do its work. */

@@ -3,15 +3,18 @@ import type { ConnectRouter, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { clientInterceptors } from "./interceptors.ts";
+import type { Bus } from "./bus.ts";
+import { busRoutes } from "./bus-operator.ts";
 import type { Service } from "./service.ts";
 
 /** The RPCs of a service. */
 export type Routes = (router: ConnectRouter) => void;
 
-/** All that a service answers to: its own RPCs, and whether it is well. */
-export function serviceRoutes(service: Service): Routes {
+/** All that a service answers to: its own RPCs, whether it is well, and what operators ask of its outbox. */
+export function serviceRoutes(service: Service, bus: Bus): Routes {
   return (router) => {
     service.routes(router);
+    if (service.outbox) busRoutes(bus, [service.outbox])(router);
     router.service(HealthService, {
       async checkHealth() {
         await service.checkReady();

@@ -3,9 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectNatsBus } from "#shared/bus.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
+import { connectNatsBus } from "#shared/nats/bus.ts";
+import { createRegistry } from "#shared/server.ts";
 import { startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 import { startNats, type NatsServer } from "../support/nats.ts";
 import { newEmail, newProfile } from "../support/people.ts";
@@ -23,10 +24,15 @@ beforeAll(async () => {
   port = await freePort();
   const url = `nats://127.0.0.1:${port}`;
   // Whoever connects first waits for it.
-  const early = connectNatsBus(url, "early", createLog("test", "silent"));
+  const early = connectNatsBus({
+    servers: [url],
+    name: "early",
+    log: createLog("test", "silent"),
+    registry: createRegistry(),
+  });
   nats = await startNats(join(folder, "store"), port);
   owner.own(await early);
-  daybook = await startSingleProcess(owner, { natsUrl: url, log: createLog("test", "fatal") });
+  daybook = await startSingleProcess(owner, { nats: { servers: [url] }, log: createLog("test", "fatal") });
 });
 afterAll(async () => {
   await owner.close();

@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { EventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
-import { connectNatsBus, createLocalBus, type Bus, type BusHandler, type BusMessage } from "#shared/bus.ts";
+import { createLocalBus, type Bus, type BusHandler, type BusMessage } from "#shared/bus.ts";
 import { systemClock } from "#shared/clock.ts";
 import { encodeId, newId, newUuid } from "#shared/ids.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
+import { connectNatsBus } from "#shared/nats/bus.ts";
 import { createOutboxRelay, rewriteMessages } from "#shared/outbox.ts";
 import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
@@ -39,6 +40,10 @@ beforeAll(async () => {
 afterAll(() => owner.close());
 
 const subject = "daybook.event.recorded";
+
+function connectTo(url: string): Promise<Bus> {
+  return connectNatsBus({ servers: [url], name: "delivery test", log, registry: createRegistry() });
+}
 
 function batch(propertyId: string, types: string[], receivedAt = systemClock.nowMicros()): BusMessage {
   const id = newUuid();
@@ -92,7 +97,7 @@ test("a NATS that lost its store is given its stream and consumers anew, and del
   owner.defer(() => rm(folder, { recursive: true, force: true }));
   const port = await freePort();
   const first = await startNats(join(folder, "first"), port);
-  const bus = owner.own(await connectNatsBus(first.url, "delivery test", log));
+  const bus = owner.own(await connectTo(first.url));
   const taken = new Set<string>();
   const topic = `daybook.test.${newUuid()}`;
   await bus.subscribe("test", topic, (delivered) => {
@@ -101,7 +106,7 @@ test("a NATS that lost its store is given its stream and consumers anew, and del
   });
   const publishOne = async (): Promise<string> => {
     const message = { ...batch(newId("prop"), ["a.a"]), subject: topic };
-    return eventually(async () => ((await bus.publish([message]))[0] === undefined ? message.id : undefined));
+    return eventually(async () => ((await bus.publish([message]))[0] instanceof Error ? undefined : message.id));
   };
   const before = await publishOne();
   await eventually(() => (taken.has(before) ? true : undefined));
@@ -114,7 +119,7 @@ test("a NATS that lost its store is given its stream and consumers anew, and del
 
 test("NATS forgets a message when all of its consumers have taken it, and not before", async () => {
   const url = inject("natsUrl");
-  const bus = owner.own(await connectNatsBus(url, "delivery test", log));
+  const bus = owner.own(await connectTo(url));
   const topic = `daybook.test.${newUuid()}`;
   const taken: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -138,13 +143,12 @@ test("NATS forgets a message when all of its consumers have taken it, and not be
 describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
   /** A bus whose server forgets now and then, and an outbox of its own. */
   async function prepare(schema: string): Promise<{ bus: Bus; relay: ReturnType<typeof createOutboxRelay> }> {
-    const bus = owner.own(
-      home === "local" ? createLocalBus(log) : await connectNatsBus(inject("natsUrl"), "delivery test", log),
-    );
+    const bus = owner.own(home === "local" ? createLocalBus(log) : await connectTo(inject("natsUrl")));
     await database.query(`CREATE SCHEMA ${schema}`);
     await database.query(
       `CREATE TABLE ${schema}.outbox (property_id uuid, id uuid, subject text, payload bytea,
-         attempts integer NOT NULL DEFAULT 0, available_at timestamptz NOT NULL DEFAULT now())`,
+         attempts integer NOT NULL DEFAULT 0, available_at timestamptz NOT NULL DEFAULT now(),
+         incarnation text, sequence bigint, failure text)`,
     );
     const relay = owner.own(createOutboxRelay({ database, schema, bus, log, registry: createRegistry() }));
     return { bus, relay };

@@ -8,6 +8,7 @@ import { createLog } from "#shared/log.ts";
 import { migrate } from "#shared/migrate.ts";
 import { openDatabase, type Database } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
+import { outboxStatements } from "#shared/sql/outbox.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
 import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
@@ -82,8 +83,8 @@ async function indexesOf(run: (database: Database) => Promise<unknown>): Promise
   const explain = {
     async query({ text, values }: { text: string; values: unknown[] }) {
       await client.query(`PREPARE looked_at AS ${text}`);
-      const literals = values.map((value) => literalOf(value)).join(", ");
-      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE looked_at (${literals})`);
+      const literals = values.length > 0 ? `(${values.map((value) => literalOf(value)).join(", ")})` : "";
+      const { rows } = await client.query(`EXPLAIN (FORMAT JSON) EXECUTE looked_at ${literals}`);
       await client.query("DEALLOCATE looked_at");
       visit(rows[0]["QUERY PLAN"][0].Plan);
       return { rows: [] };
@@ -104,6 +105,8 @@ const any = { from: undefined, before: undefined };
 const profiles = { property: id, status: "active", createdAt: any, updatedAt: any, limit: 51 };
 const events = { property: id, occurredAt: any, receivedAt: any, limit: 51 };
 const byProfile = "identifiers_property_id_profile_id_id_key";
+
+const outbox = outboxStatements("event");
 
 const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["profiles by id", (db) => readProfiles(db, [id, [id]]), [byProfile, "profiles_pkey"]],
@@ -216,6 +219,12 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1], [4]]), ["keys_pkey"]],
   ["leases given back", (db) => returnRequests(db, [[id], [id], ["ordinary"], [now], [1]]), ["rate_windows_pkey"]],
   ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
+  ["rows of an outbox that wait", (db) => outbox.take(db, []), ["outbox_waiting"]],
+  ["rows that go at once", (db) => outbox.remove(db, [[id]]), ["outbox_waiting"]],
+  ["rows that are published", (db) => outbox.note(db, [[id], "a", [1]]), ["outbox_waiting"]],
+  ["rows that are refused", (db) => outbox.postpone(db, [[id], ["reason"]]), ["outbox_waiting"]],
+  ["what is published", (db) => outbox.publishedSubjects(db, []), ["outbox_published"]],
+  ["messages to rewrite", (db) => outbox.lock(db, [id, "a.b", id]), ["outbox_pkey"]],
 ];
 
 test.each(cases)("%s", async (_name, run, expected) => {

@@ -40,6 +40,7 @@ export function recordEvents(context: EventContext): ServiceImpl<typeof EventSer
 
   return async (request, handlerContext) => {
     checkItemCount(request.events.length, eventsMax, "events");
+    relay.checkRoom();
     const property = decodeId("prop", request.propertyId, "property_id");
     return floor.hold((now) => recordAll(property, request, handlerContext, now));
   };

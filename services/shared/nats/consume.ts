@@ -1,0 +1,106 @@
+/** Delivery of a consumer's messages: batches while the handler is at work, acknowledgement after it, and what becomes of failures. */
+import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
+import { createBatcher } from "../batcher.ts";
+import type { BusHandler, BusMessage } from "../bus.ts";
+import { deliver, isAway } from "../delivery.ts";
+import type { Log } from "../log.ts";
+import { bury, isFor, messageIdOf } from "./dead-letters.ts";
+
+/** Messages that a handler is given at once, and their bytes. */
+export const handlerMessagesMax = 64;
+const handlerBytesMax = 8 * 1024 * 1024;
+
+const redeliverDelayMsMax = 30_000;
+// Messages whose failures are counted at once. When there are more the count of the longest known begins again.
+const failingMessagesMax = 10_000;
+
+/** When a message that fails comes again, and when it does not any more. */
+export interface RedeliveryLimits {
+  /** How often a message may fail by itself; then it is a dead letter. */
+  failuresMax: number;
+  /** After its first failure; it doubles with each delivery, up to half a minute. */
+  redeliverDelayMsMin: number;
+}
+
+/**
+ * Gathers what arrives while the handler is at work, and acknowledges after it has returned. A failure that means that something is away does not
+ * count, however often. The others are counted here, not by the server, which does not tell the two apart; so a restart counts anew, and each
+ * of several processes counts its own.
+ */
+export async function consume(
+  client: JetStreamClient,
+  consumer: string,
+  messages: ConsumerMessages,
+  handler: BusHandler,
+  limits: RedeliveryLimits,
+  log: Log,
+): Promise<void> {
+  const failuresOf = new Map<string, number>();
+
+  async function refuse(message: JsMsg, failure: Error): Promise<void> {
+    const { deliveryCount, streamSequence } = message.info;
+    const key = `${streamSequence} ${messageIdOf(message)}`;
+    if (!isAway(failure)) {
+      const failures = (failuresOf.get(key) ?? 0) + 1;
+      if (failures >= limits.failuresMax && (await isBuried(message, failure))) {
+        failuresOf.delete(key);
+        return;
+      }
+      failuresOf.set(key, failures);
+      const [oldest] = failuresOf.keys();
+      if (failuresOf.size > failingMessagesMax && oldest !== undefined) failuresOf.delete(oldest);
+    }
+    log.warn({ err: failure, deliveries: deliveryCount }, "a message was not taken and will come again");
+    message.nak(Math.min(redeliverDelayMsMax, limits.redeliverDelayMsMin * 2 ** (deliveryCount - 1)));
+  }
+
+  /** @returns whether the server has it among the dead letters; only then it may forget the message itself. */
+  async function isBuried(message: JsMsg, failure: Error): Promise<boolean> {
+    const deliveries = message.info.deliveryCount;
+    try {
+      await bury(client, consumer, message, { failure, deliveries });
+    } catch (error) {
+      log.warn({ err: error }, "a message could not be put among the dead letters and will come again");
+      return false;
+    }
+    message.ack();
+    log.error({ err: failure, deliveries, messageId: messageIdOf(message) }, "a message was given up: see bus status");
+    return true;
+  }
+
+  const batcher = createBatcher<JsMsg, void>({
+    async flush(_key, batch) {
+      const outcomes = await deliver(batch.map(toBusMessage), handler);
+      for (const [index, message] of batch.entries()) {
+        const failure = outcomes[index];
+        if (failure) await refuse(message, failure);
+        else {
+          message.ack();
+          if (failuresOf.size > 0) failuresOf.delete(`${message.info.streamSequence} ${messageIdOf(message)}`);
+        }
+      }
+      return batch.map(() => undefined);
+    },
+    sizeOf: (message) => message.data.length,
+    flushItemsMax: handlerMessagesMax,
+    flushSizeMax: handlerBytesMax,
+    flushesMax: 1,
+    // The server sends no more than was asked for, so this is never reached.
+    queueItemsMax: Number.POSITIVE_INFINITY,
+    queueFull: () => new Error("the consumer's queue is full"),
+  });
+  for await (const message of messages) {
+    if (!isFor(message, consumer)) {
+      message.ack();
+      continue;
+    }
+    batcher
+      .add("", message)
+      .catch((error: unknown) => log.error({ err: error }, "a message could not be acknowledged"));
+  }
+  await batcher.drain();
+}
+
+function toBusMessage(message: JsMsg): BusMessage {
+  return { id: messageIdOf(message), subject: message.subject, payload: message.data };
+}

@@ -1,0 +1,58 @@
+/** How far the consumers are behind, for Prometheus. Asked for at each look; while NATS does not answer the figures are absent. */
+import { Gauge, type Registry } from "prom-client";
+import type { JetStreamManager } from "@nats-io/jetstream";
+import { countDeadLetters } from "./dead-letters.ts";
+import { listConsumers } from "./stream.ts";
+
+interface Figures {
+  lag: number;
+  redelivered: number;
+  deadLetters: number;
+}
+
+/**
+ * Adds the figures of all consumers to a registry. Every process tells the same, so that they are there when the consumer itself is not.
+ * @param manager one that does not wait long.
+ */
+export function measureConsumers(registry: Registry, manager: JetStreamManager): void {
+  let reading: Promise<Map<string, Figures>> | undefined;
+  const read = (): Promise<Map<string, Figures>> => {
+    // One look for all of them.
+    reading ??= readFigures(manager)
+      .catch(() => new Map<string, Figures>())
+      .finally(() => (reading = undefined));
+    return reading;
+  };
+  const gauges: [name: string, help: string, figure: keyof Figures][] = [
+    ["daybook_consumer_lag_messages", "Messages published and not yet taken.", "lag"],
+    ["daybook_consumer_redelivered_messages", "Messages delivered more than once and not yet taken.", "redelivered"],
+    ["daybook_dead_letters", "Messages that the consumer has given up.", "deadLetters"],
+  ];
+  for (const [name, help, figure] of gauges) {
+    if (registry.getSingleMetric(name)) continue;
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: ["consumer"],
+      registers: [],
+      async collect() {
+        const figures = await read();
+        this.reset();
+        for (const [consumer, values] of figures) this.set({ consumer }, values[figure]);
+      },
+    });
+    registry.registerMetric(gauge);
+  }
+}
+
+async function readFigures(manager: JetStreamManager): Promise<Map<string, Figures>> {
+  const [consumers, deadLetters] = await Promise.all([listConsumers(manager), countDeadLetters(manager)]);
+  const names = new Set([...consumers.map(({ name }) => name), ...deadLetters.keys()]);
+  return new Map(
+    [...names].map((name) => {
+      const known = consumers.find((consumer) => consumer.name === name);
+      const lag = (known?.num_pending ?? 0) + (known?.num_ack_pending ?? 0);
+      return [name, { lag, redelivered: known?.num_redelivered ?? 0, deadLetters: deadLetters.get(name) ?? 0 }];
+    }),
+  );
+}
