@@ -1,5 +1,6 @@
 /** The services behind the gateway. */
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -16,6 +17,8 @@ export interface Clients {
   profiles: Client<typeof ProfileService>;
   events: Client<typeof EventService>;
   metrics: Client<typeof MetricService>;
+  /** What operators ask of the services that have an outbox, by its name. */
+  outboxes: Record<"event" | "profile", Client<typeof BusService>>;
   /** Rejects unless every service can do its work. */
   checkReady: () => Promise<void>;
 }
@@ -29,6 +32,10 @@ export function createClients(transports: Transports): Clients {
     profiles: createClient(ProfileService, transports.profiles),
     events: createClient(EventService, transports.events),
     metrics: createClient(MetricService, transports.metrics),
+    outboxes: {
+      event: createClient(BusService, transports.events),
+      profile: createClient(BusService, transports.profiles),
+    },
     async checkReady() {
       const options = callOptions({ requestId: "", caller: "gateway" }, readyTimeoutMs);
       await Promise.all(health.map((client) => client.checkHealth({}, options)));

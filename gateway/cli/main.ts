@@ -5,13 +5,14 @@ import { ConfigError } from "#shared/config.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { createClients } from "../clients.ts";
 import { optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
+import { busCommands } from "./commands/bus.ts";
 import { identityCommands } from "./commands/identity.ts";
 import { metricCommands } from "./commands/metrics.ts";
 import { profileCommands } from "./commands/profiles.ts";
 import { connect } from "./connection.ts";
 import { commandLine, helpText, UsageError } from "./usage.ts";
 
-const commands: readonly Command[] = [...identityCommands, ...profileCommands, ...metricCommands];
+const commands: readonly Command[] = [...identityCommands, ...profileCommands, ...metricCommands, ...busCommands];
 const optionNames = Object.keys(optionTexts) as OptionName[];
 
 async function main(args: string[]): Promise<void> {

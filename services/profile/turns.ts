@@ -38,15 +38,6 @@ export async function closeTurn({ relay, schemas }: ProfileContext, turn: Turn):
 // Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
 const turnsMax = 20;
 
-/** A turn without a transaction. */
-export function newTurn(
-  { database, clock, relay }: Pick<ProfileContext, "database" | "clock" | "relay">,
-  property: string,
-): Turn {
-  const checkRoom = (): void => relay.checkRoom();
-  return { database, tx: undefined, held: new Set(), property, now: clock.nowMicros(), hasNews: false, checkRoom };
-}
-
 /** Somebody else wrote between the look and the write. What this turn did is undone; the next one holds these profiles. */
 export class LostRace extends Error {
   readonly profiles: readonly string[];

@@ -1,0 +1,131 @@
+/** Commands for the bus between the services: how it gets on, publishing again, dead letters. */
+import type { DescribeBusResponse } from "#proto/daybook/common/v1/bus_pb.ts";
+import { calling } from "#shared/interceptors.ts";
+import { formatTimestamp } from "#shared/time.ts";
+import type { Clients } from "../../clients.ts";
+import { operatorOptions, type Command } from "../command.ts";
+
+export const busCommands: readonly Command[] = [
+  {
+    name: "bus status",
+    usage: "",
+    summary: "what waits in the outboxes and for the consumers, and what consumers have given up",
+    words: [0, 0],
+    options: [],
+    async run({ outboxes }) {
+      const answers = await Promise.all(
+        [outboxes.event, outboxes.profile].map((client) => calling(client.describeBus({}, operatorOptions))),
+      );
+      const shown = showStatus(answers);
+      return { text: statusText(shown), json: shown };
+    },
+  },
+  {
+    name: "bus republish",
+    usage: "",
+    summary: "publishes everything again that was not taken; what was taken once is not taken twice",
+    words: [0, 0],
+    options: [],
+    async run({ outboxes }) {
+      const republished = {
+        event: await republish(outboxes, "event"),
+        profile: await republish(outboxes, "profile"),
+      };
+      const lines = Object.entries(republished).map(
+        ([name, count]) => `${name}: ${count} messages are published again.`,
+      );
+      return { text: lines.join("\n"), json: { republished } };
+    },
+  },
+  {
+    name: "bus retry",
+    usage: "[<consumer>]",
+    summary: "gives dead letters, of all consumers or of one, back to the consumers that failed",
+    words: [0, 1],
+    options: [],
+    async run({ outboxes }, { words: [consumer] }) {
+      const request = consumer === undefined ? {} : { consumer };
+      let retried = 0;
+      for (let isComplete = false; !isComplete;) {
+        const step = await calling(outboxes.event.retryDeadLetters(request, operatorOptions));
+        retried += step.retried;
+        isComplete = step.complete;
+      }
+      return { text: `${retried} messages were given back.`, json: { retried } };
+    },
+  },
+];
+
+async function republish(outboxes: Clients["outboxes"], outbox: keyof Clients["outboxes"]): Promise<number> {
+  let republished = 0;
+  let step = await calling(outboxes[outbox].republish({ outbox }, operatorOptions));
+  republished += step.republished;
+  while (step.next) {
+    step = await calling(outboxes[outbox].republish({ outbox, after: step.next }, operatorOptions));
+    republished += step.republished;
+  }
+  return republished;
+}
+
+/** Services that share a process answer for each other too, and all answer for the bus: each outbox counts once, and the bus as the first saw it. */
+function showStatus(answers: readonly DescribeBusResponse[]) {
+  const outboxes = new Map(answers.flatMap((answer) => answer.outboxes).map((outbox) => [outbox.name, outbox]));
+  const bus = answers.find(({ away }) => away === undefined) ?? answers[0];
+  return {
+    bus: bus?.away ?? "ok",
+    outboxes: [...outboxes.values()].map(({ name, unpublished, published, bytes, failing }) => ({
+      name,
+      unpublished: Number(unpublished),
+      published: Number(published),
+      bytes: Number(bytes),
+      failing: failing.map(({ messageId, subject, attempts, reason }) => ({
+        message_id: messageId,
+        subject,
+        attempts,
+        reason,
+      })),
+    })),
+    consumers: (bus?.consumers ?? []).map((consumer) => ({
+      name: consumer.name,
+      subject: consumer.subject,
+      waiting: Number(consumer.waiting),
+      delivered: Number(consumer.delivered),
+      redelivered: Number(consumer.redelivered),
+      oldest_at: consumer.oldestAt ? formatTimestamp(consumer.oldestAt) : null,
+      dead_letters: Number(consumer.deadLetters),
+    })),
+    dead_letters: (bus?.deadLetters ?? []).map((letter) => ({
+      consumer: letter.consumer,
+      message_id: letter.messageId,
+      subject: letter.subject,
+      reason: letter.reason,
+      deliveries: letter.deliveries,
+      died_at: letter.diedAt ? formatTimestamp(letter.diedAt) : null,
+    })),
+  };
+}
+
+function statusText({ bus, outboxes, consumers, dead_letters: letters }: ReturnType<typeof showStatus>): string {
+  return [
+    ...(bus === "ok" ? [] : [bus]),
+    ...outboxes.map(
+      ({ name, unpublished, published, bytes }) =>
+        `outbox ${name}  ${unpublished} unpublished  ${published} published and not taken  ${bytes} bytes`,
+    ),
+    ...outboxes.flatMap(({ name, failing }) =>
+      failing.map(
+        ({ message_id: id, subject, attempts, reason }) =>
+          `refused in outbox ${name}  ${subject}  ${id}  ${attempts} attempts: ${reason}`,
+      ),
+    ),
+    ...consumers.map(
+      ({ name, subject, waiting, delivered, oldest_at: oldest, dead_letters: dead }) =>
+        `consumer ${name}  ${subject}  ${waiting} waiting  ${delivered} being worked at or coming again` +
+        `${oldest === null ? "" : `  oldest ${oldest}`}  ${dead} dead letters`,
+    ),
+    ...letters.map(
+      ({ consumer, message_id: id, subject, deliveries, reason }) =>
+        `dead letter of ${consumer}  ${subject}  ${id}  after ${deliveries} deliveries: ${reason}`,
+    ),
+  ].join("\n");
+}
