@@ -3,8 +3,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { jetstream, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream";
+import { connect, headers } from "@nats-io/transport-node";
 import type { Closable } from "#shared/lifecycle.ts";
 import { eventually, freePort } from "./processes.ts";
 
@@ -23,11 +23,12 @@ const checksums: Readonly<Record<string, string>> = {
 };
 
 /** Starts a server that keeps its streams in `folder`, on a port of its own unless one is given. */
-export async function startNats(folder: string, wantedPort?: number): Promise<NatsServer> {
+export async function startNats(folder: string, wantedPort?: number, words: string[] = []): Promise<NatsServer> {
   await mkdir(folder, { recursive: true });
   const binary = await findBinary(folder);
   const port = wantedPort ?? (await freePort());
-  const server = spawn(binary, ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder], { stdio: "ignore" });
+  const listen = ["-a", "127.0.0.1", "-p", String(port), "-js", "-sd", folder];
+  const server = spawn(binary, [...listen, ...words], { stdio: "ignore" });
   const ended = new Promise<void>((resolve) => server.once("exit", () => resolve()));
   const url = `nats://127.0.0.1:${port}`;
   await eventually(
@@ -47,16 +48,88 @@ export async function startNats(folder: string, wantedPort?: number): Promise<Na
   };
 }
 
-/** Counts the messages of a subject that a server keeps. */
-export async function countKept(url: string, subject: string): Promise<number> {
-  const connection = await connect({ servers: url });
+/** Starts three servers that are one cluster, and waits until they agree. Each is named in the cluster as `names` says. */
+export async function startNatsCluster(folder: string): Promise<{ servers: Map<string, NatsServer>; urls: string[] }> {
+  const names = ["one", "two", "three"];
+  const ports = await Promise.all(names.map(() => freePort()));
+  const routes = ports.map((port) => `nats://127.0.0.1:${port}`).join(",");
+  const servers = await Promise.all(
+    names.map(async (name, index): Promise<[string, NatsServer]> => {
+      const cluster = ["--cluster_name", "test", "--cluster", `nats://127.0.0.1:${ports[index]}`, "--routes", routes];
+      return [name, await startNats(join(folder, name), undefined, ["-n", name, ...cluster])];
+    }),
+  );
+  const urls = servers.map(([, { url }]) => url);
+  await eventually(
+    () =>
+      asking(urls, async (manager) => {
+        await manager.getAccountInfo();
+        return true;
+      }),
+    { explain: () => "the cluster has no leader" },
+  );
+  return { servers: new Map(servers), urls };
+}
+
+async function asking<T>(servers: string[], ask: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+  const connection = await connect({ servers });
   try {
-    const manager = await jetstreamManager(connection);
-    const { state } = await manager.streams.info("daybook", { subjects_filter: subject });
-    return state.subjects?.[subject] ?? 0;
+    return await ask(await jetstreamManager(connection, { checkAPI: false }));
   } finally {
     await connection.close();
   }
+}
+
+/** Which server leads the stream, how many are to keep it, and how many beside the leader have all of it. */
+export function describeStream(
+  servers: string[],
+): Promise<{ leader: string; replicas: number; current: number; created: string }> {
+  return asking(servers, async (manager) => {
+    const { cluster, config, created } = await manager.streams.info("daybook");
+    const current = (cluster?.replicas ?? []).filter((replica) => replica.current).length;
+    return { leader: cluster?.leader ?? "", replicas: config.num_replicas, current, created };
+  });
+}
+
+/** Deletes the messages of a subject from the stream, but for the first. @returns how many. */
+export function deleteAllButFirst(url: string, subject: string): Promise<number> {
+  return asking([url], async (manager) => {
+    const { state } = await manager.streams.info("daybook");
+    const found: number[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      if ((await manager.streams.getMessage("daybook", { seq }))?.subject === subject) found.push(seq);
+    }
+    for (const seq of found.slice(1)) await manager.streams.deleteMessage("daybook", seq);
+    return found.length - 1;
+  });
+}
+
+/** Puts a message among the dead letters of a consumer, as if it had failed. */
+export async function publishDeadLetter(
+  url: string,
+  letter: { consumer: string; id: string; subject: string; payload: Uint8Array },
+): Promise<void> {
+  const connection = await connect({ servers: url });
+  try {
+    const given = headers();
+    given.set("Daybook-Subject", letter.subject);
+    given.set("Daybook-Message-Id", letter.id);
+    given.set("Daybook-Consumer", letter.consumer);
+    given.set("Daybook-Reason", "it was put there by a test");
+    given.set("Daybook-Deliveries", "10");
+    given.set("Daybook-Time", new Date().toISOString());
+    await jetstream(connection).publish(`daybook.dead.${letter.consumer}`, letter.payload, { headers: given });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Counts the messages of a subject that a server keeps. */
+export function countKept(url: string, subject: string): Promise<number> {
+  return asking([url], async (manager) => {
+    const { state } = await manager.streams.info("daybook", { subjects_filter: subject });
+    return state.subjects?.[subject] ?? 0;
+  });
 }
 
 async function findBinary(folder: string): Promise<string> {

@@ -6,12 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream, type ConsumerMessages, type JetStreamManager } from "@nats-io/jetstream";
 import { connect, errors, type NatsConnection } from "@nats-io/transport-node";
 import type { Registry } from "prom-client";
-import { BusAwayError, type Bus, type ConsumerState, type Published } from "../bus.ts";
+import { BusAwayError, type Bus, type BusMessage, type ConsumerState, type Published } from "../bus.ts";
 import { asError } from "../delivery.ts";
 import type { Log } from "../log.ts";
 import { repeat } from "../repeat.ts";
+import { createAcks } from "./acks.ts";
 import { consume, handlerMessagesMax, type RedeliveryLimits } from "./consume.ts";
-import { countDeadLetters, describeDeadLetters, nextOf, retryDeadLetters } from "./dead-letters.ts";
+import { countDeadLetters, describeDeadLetters, headersOf, nextOf, retryDeadLetters } from "./dead-letters.ts";
 import { measureConsumers } from "./metrics.ts";
 import {
   ensureConsumer,
@@ -52,6 +53,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   await ensureReplicas(manager, await ensureStream(manager, replicas), replicas, log);
   measureConsumers(registry, await managerOf(connection, metricsTimeoutMs));
   const client = jetstream(connection, { timeout: publishTimeoutMs });
+  const acks = createAcks(connection);
   const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
   const trimming = repeat(trimIntervalMs, log, "forget messages", () => trimStream(manager));
   const isConnected = watch(connection);
@@ -74,23 +76,29 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
 
   const readIncarnation = (): Promise<string> => asking(async () => (await ensureStream(manager, replicas)).created);
 
+  /** Publishes a message. @returns its sequence. */
+  async function publishOne({ id, subject, payload }: BusMessage): Promise<number> {
+    const first = await client.publish(subject, payload, { msgID: id });
+    // A repeat is given the sequence of the first, as far back as the server remembers, even if that one was purged meanwhile.
+    if (!first.duplicate || (await manager.streams.getMessage(streamName, { seq: first.seq }))) return first.seq;
+    return (await client.publish(subject, payload, { headers: headersOf(id) })).seq;
+  }
+
   return {
     async publish(messages) {
       try {
         // Else each would wait for an answer that cannot come.
         checkConnected();
         const before = incarnation ?? (await readIncarnation());
-        const outcomes = await Promise.allSettled(
-          messages.map(({ id, subject, payload }) => client.publish(subject, payload, { msgID: id })),
-        );
+        const outcomes = await Promise.allSettled(messages.map(publishOne));
         // A server that lost its store has no stream any more: this makes it. Sequences are of the stream that was there all the while, or
-        // nobody knows of which: then they are published again. A repeat of what is there already is given the sequence of the first.
+        // nobody knows of which: then they are published again.
         incarnation = await readIncarnation();
         const current = incarnation;
         return outcomes.map((outcome): Published => {
           if (outcome.status === "rejected") return classify(outcome.reason);
           if (before !== current) return new BusAwayError(new Error("the stream was made anew meanwhile"));
-          return { incarnation: current, sequence: outcome.value.seq };
+          return { incarnation: current, sequence: outcome.value };
         });
       } catch (error) {
         return messages.map(() => asError(error));
@@ -103,7 +111,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       const source = await client.consumers.get(streamName, consumer);
       const messages = await source.consume({ max_messages: handlerMessagesMax * 2, expires: pullTimeoutMs });
       void restore(messages, ensure, consumerLog);
-      const finished = consume(client, consumer, messages, handler, redelivery, consumerLog);
+      const finished = consume(client, acks, consumer, messages, handler, redelivery, consumerLog);
       deliveries.push({ messages, finished });
     },
     progress: () => asking(() => readProgress(manager, replicas)),
@@ -122,6 +130,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
         await messages.close().catch(() => undefined);
         await finished;
       }
+      await acks.close();
       await connection.drain().catch(() => connection.close());
     },
   };

@@ -4,7 +4,9 @@ import { createBatcher } from "../batcher.ts";
 import type { BusHandler, BusMessage } from "../bus.ts";
 import { deliver, isAway } from "../delivery.ts";
 import type { Log } from "../log.ts";
+import type { Acks } from "./acks.ts";
 import { bury, isFor, messageIdOf } from "./dead-letters.ts";
+import { ackWaitMs } from "./stream.ts";
 
 /** Messages that a handler is given at once, and their bytes. */
 export const handlerMessagesMax = 64;
@@ -29,6 +31,7 @@ export interface RedeliveryLimits {
  */
 export async function consume(
   client: JetStreamClient,
+  acks: Acks,
   consumer: string,
   messages: ConsumerMessages,
   handler: BusHandler,
@@ -36,6 +39,11 @@ export async function consume(
   log: Log,
 ): Promise<void> {
   const failuresOf = new Map<string, number>();
+  // Delivered, and not yet taken or refused.
+  const held = new Set<JsMsg>();
+  const working = setInterval(() => {
+    for (const message of held) message.working();
+  }, ackWaitMs / 4);
 
   async function refuse(message: JsMsg, failure: Error): Promise<void> {
     const { deliveryCount, streamSequence } = message.info;
@@ -63,7 +71,7 @@ export async function consume(
       log.warn({ err: error }, "a message could not be put among the dead letters and will come again");
       return false;
     }
-    message.ack();
+    acks.add([message]);
     log.error({ err: failure, deliveries, messageId: messageIdOf(message) }, "a message was given up: see bus status");
     return true;
   }
@@ -71,13 +79,17 @@ export async function consume(
   const batcher = createBatcher<JsMsg, void>({
     async flush(_key, batch) {
       const outcomes = await deliver(batch.map(toBusMessage), handler);
+      const taken = batch.filter((_, index) => outcomes[index] === undefined);
+      acks.add(taken);
+      for (const message of taken) {
+        held.delete(message);
+        if (failuresOf.size > 0) failuresOf.delete(`${message.info.streamSequence} ${messageIdOf(message)}`);
+      }
       for (const [index, message] of batch.entries()) {
         const failure = outcomes[index];
-        if (failure) await refuse(message, failure);
-        else {
-          message.ack();
-          if (failuresOf.size > 0) failuresOf.delete(`${message.info.streamSequence} ${messageIdOf(message)}`);
-        }
+        if (!failure) continue;
+        held.delete(message);
+        await refuse(message, failure);
       }
       return batch.map(() => undefined);
     },
@@ -94,11 +106,13 @@ export async function consume(
       message.ack();
       continue;
     }
+    held.add(message);
     batcher
       .add("", message)
       .catch((error: unknown) => log.error({ err: error }, "a message could not be acknowledged"));
   }
   await batcher.drain();
+  clearInterval(working);
 }
 
 function toBusMessage(message: JsMsg): BusMessage {

@@ -28,6 +28,13 @@ export function messageIdOf({ headers: given }: { headers?: MsgHdrs | undefined 
   return given?.get(names.messageId) || given?.get("Nats-Msg-Id") || "";
 }
 
+/** What names a message that the server is not to know as a repeat. */
+export function headersOf(id: string): MsgHdrs {
+  const given = headers();
+  given.set(names.messageId, id);
+  return given;
+}
+
 /** Whether a message is for a consumer: one that was given back is only for who failed. */
 export function isFor(message: JsMsg, consumer: string): boolean {
   return [consumer, ""].includes(message.headers?.get(names.consumer) ?? "");
@@ -92,8 +99,7 @@ export async function retryDeadLetters(
     // It died again since this began.
     if (seq > state.last_seq) break;
     if (retried === retriedMax) return { retried, isComplete: false };
-    const given = headers();
-    given.set(names.messageId, header.get(names.messageId));
+    const given = headersOf(header.get(names.messageId));
     given.set(names.consumer, header.get(names.consumer));
     await client.publish(header.get(names.subject), data, { headers: given, msgID: `retry ${seq}` });
     await manager.streams.deleteMessage(streamName, seq).catch((error: unknown) => {

@@ -19,7 +19,8 @@ export const deadPrefix = "daybook.dead.";
 
 const streamAgeMaxMs = 7 * 24 * 60 * 60 * 1000;
 const duplicateWindowMs = 2 * 60 * 1000;
-const ackWaitMs = 60_000;
+/** A message that is neither taken nor said to be worked at for so long is delivered again. */
+export const ackWaitMs = 20_000;
 const apiTimeoutMs = 5_000;
 
 /** Asks a server about JetStream; whoever has less time says so. */
@@ -51,12 +52,14 @@ export async function ensureStream(manager: JetStreamManager, replicas = 1): Pro
 /** Gives a stream that is there another number of replicas, if the server can. It goes on without, as it did before. */
 export async function ensureReplicas(
   manager: JetStreamManager,
-  { config }: StreamInfo,
+  { config, cluster }: StreamInfo,
   replicas: number | undefined,
   log: Log,
 ): Promise<void> {
   if (replicas === undefined || config.num_replicas === replicas) return;
   try {
+    // One that is alone would take the number and change nothing.
+    if (replicas > 1 && !cluster) throw new Error("the server is in no cluster");
     await manager.streams.update(streamName, { num_replicas: replicas });
     log.info({ before: config.num_replicas, now: replicas }, "the stream has another number of replicas now");
   } catch (error) {
