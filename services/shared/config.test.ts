@@ -37,13 +37,14 @@ test("reads settings of every kind", () => {
 });
 
 test("names every unusable setting at once, and repeats no secret", () => {
-  const env = { COUNT: "11", BAD: "1e3", URL: "ftp://x", SECRET: "too short to be one" };
+  const env = { COUNT: "11", BAD: "1e3", URL: "ftp://x", URLS: "nats://a,", SECRET: "too short to be one" };
   const read = () =>
     readSettings(env, (reader) => {
       reader.text("NAME");
       reader.integer("COUNT", 1, 0, 10);
       reader.integer("BAD", 1, 0, 10);
       reader.url("URL", ["http:"]);
+      reader.optionalUrls("URLS", ["nats:"]);
       reader.secret("SECRET", 32);
       reader.problem("two settings do not go together");
     });
@@ -52,7 +53,15 @@ test("names every unusable setting at once, and repeats no secret", () => {
     read();
   } catch (error) {
     const { problems, message } = error as ConfigError;
-    expect(problems.map((problem) => problem.split(" ")[0])).toEqual(["NAME", "COUNT", "BAD", "URL", "SECRET", "two"]);
+    expect(problems.map((problem) => problem.split(" ")[0])).toEqual([
+      "NAME",
+      "COUNT",
+      "BAD",
+      "URL",
+      "URLS",
+      "SECRET",
+      "two",
+    ]);
     expect(message).not.toContain(env.SECRET);
   }
 });

@@ -3,11 +3,18 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { EventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
+import { systemClock } from "#shared/clock.ts";
+import { newId, newUuid } from "#shared/ids.ts";
 import { Owner } from "#shared/lifecycle.ts";
+import { toTimestamp } from "#shared/time.ts";
 import { createApi, type Api } from "../support/api.ts";
+import { countOf } from "../support/counting.ts";
 import { connectToMesh } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
+import { publishDeadLetter } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
 import { eventually, startNode } from "../support/processes.ts";
 
@@ -143,6 +150,27 @@ function expectCommandsWork(
     expect(everything.scopes).toContain("profiles:merge");
   });
 
+  test("the outboxes are told of, and what they published is published again", async () => {
+    const { env } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, "bus", ...words, "--json");
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out);
+    };
+    const status = await run("status");
+    expect(status).toMatchObject({ bus: "ok", consumers: expect.any(Array), dead_letters: expect.any(Array) });
+    const count = expect.any(Number);
+    const outbox = { unpublished: count, published: count, bytes: count, failing: expect.any(Array) };
+    expect(status.outboxes).toEqual([
+      { name: "event", ...outbox },
+      { name: "profile", ...outbox },
+    ]);
+    expect(await run("republish")).toEqual({ republished: { event: count, profile: count } });
+    expect(await run("retry", "nobody")).toEqual({ retried: 0 });
+    const { out } = await daybook(env, "bus", "status");
+    expect(out).toMatch(/^outbox event {2}\d+ unpublished {2}\d+ published and not taken {2}\d+ bytes$/m);
+  });
+
   test("what goes wrong is said in a line", async () => {
     const { env, propertyId } = await connect();
     const nobody = "prof_01h00000000000000000000000";
@@ -242,11 +270,55 @@ describe("commands on npm start", () => {
 
 describe("commands on the mesh", () => {
   expectCommandsWork(async () => {
-    const { identityUrl, profileUrl, internalToken } = inject("mesh");
+    const { identityUrl, profileUrl, eventUrl, internalToken } = inject("mesh");
     const api = await connectToMesh().newProperty();
-    const env = { IDENTITY_URL: identityUrl, PROFILE_URL: profileUrl, INTERNAL_TOKEN: internalToken };
+    const env = {
+      IDENTITY_URL: identityUrl,
+      PROFILE_URL: profileUrl,
+      EVENT_URL: eventUrl,
+      INTERNAL_TOKEN: internalToken,
+    };
     return { env, api: { ...api, baseUrl: inject("mesh").gatewayUrl }, propertyId: api.propertyId };
   });
+});
+
+test("a dead letter of the mesh is shown with its reason, and given back to who failed", async () => {
+  const { identityUrl, profileUrl, eventUrl, internalToken } = inject("mesh");
+  const env = {
+    IDENTITY_URL: identityUrl,
+    PROFILE_URL: profileUrl,
+    EVENT_URL: eventUrl,
+    INTERNAL_TOKEN: internalToken,
+  };
+  const mesh = connectToMesh();
+  const { propertyId } = await mesh.newProperty();
+  const [id, at] = [newUuid(), toTimestamp(systemClock.nowMicros())];
+  const event = {
+    id: newId("evt"),
+    type: "dead.letter",
+    propertiesJson: "{}",
+    source: "api",
+    occurredAt: at,
+    receivedAt: at,
+  };
+  const message = create(EventsRecordedSchema, { batchId: id, propertyId, events: [event] });
+  const payload = toBinary(EventsRecordedSchema, message);
+  await publishDeadLetter(inject("natsUrl"), { consumer: "metric", id, subject: "daybook.event.recorded", payload });
+  const status = JSON.parse((await daybook(env, "bus", "status", "--json")).out);
+  expect(status.consumers.map(({ name }: { name: string }) => name)).toEqual(
+    expect.arrayContaining(["event_anonymous", "event_profiles", "metric"]),
+  );
+  expect(status.dead_letters).toContainEqual({
+    consumer: "metric",
+    message_id: id,
+    subject: "daybook.event.recorded",
+    reason: "it was put there by a test",
+    deliveries: 10,
+    died_at: expect.any(String),
+  });
+  const retry = await daybook(env, "bus", "retry", "metric");
+  expect([retry.code, retry.out]).toEqual([0, "1 messages were given back.\n"]);
+  await eventually(async () => ((await countOf(mesh, propertyId, "dead.letter")) === 1 ? true : undefined));
 });
 
 test("help lists every command, and without a Daybook the others say so", async () => {
@@ -265,6 +337,9 @@ test("help lists every command, and without a Daybook the others say so", async 
     "tags list",
     "profile-refs enable",
     "profiles redact",
+    "bus status",
+    "bus republish",
+    "bus retry",
   ]) {
     expect(out).toContain(name);
   }

@@ -52,5 +52,7 @@ test("probes and Prometheus are served inside only", async () => {
   expect((await fetch(`${eventInternalUrl}/health/ready`)).status).toBe(200);
   const metrics = await (await fetch(`${eventInternalUrl}/metrics`)).text();
   expect(metrics).toMatch(/^daybook_outbox_rows\{schema="event"\} \d+$/m);
+  expect(metrics).toMatch(/^daybook_outbox_published_rows\{schema="event"\} \d+$/m);
+  expect(metrics).toMatch(/^daybook_consumer_lag_messages\{consumer="metric"\} \d+$/m);
   expect(metrics).toMatch(/^daybook_rpc_duration_seconds_count\{method="RecordEvents",code="ok"\} \d+$/m);
 });

@@ -11,7 +11,7 @@ import { encodeId, newId, newUuid } from "#shared/ids.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
-import { createOutboxRelay, rewriteMessages } from "#shared/outbox.ts";
+import { createOutboxRelay, rewriteMessages, type OutboxRelay } from "#shared/outbox.ts";
 import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
@@ -20,7 +20,7 @@ import { createMetric } from "../../services/metric/service.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createDatabase } from "../support/database.ts";
 import { connectToMesh } from "../support/daybook.ts";
-import { countKept, startNats } from "../support/nats.ts";
+import { countKept, deleteAllButFirst, startNats } from "../support/nats.ts";
 import { eventually, freePort } from "../support/processes.ts";
 
 const log = createLog("test", "silent");
@@ -140,36 +140,90 @@ test("NATS forgets a message when all of its consumers have taken it, and not be
   });
 });
 
-describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
-  /** A bus whose server forgets now and then, and an outbox of its own. */
-  async function prepare(schema: string): Promise<{ bus: Bus; relay: ReturnType<typeof createOutboxRelay> }> {
-    const bus = owner.own(home === "local" ? createLocalBus(log) : await connectTo(inject("natsUrl")));
-    await database.query(`CREATE SCHEMA ${schema}`);
-    await database.query(
-      `CREATE TABLE ${schema}.outbox (property_id uuid, id uuid, subject text, payload bytea,
-         attempts integer NOT NULL DEFAULT 0, available_at timestamptz NOT NULL DEFAULT now(),
-         incarnation text, sequence bigint, failure text)`,
-    );
-    const relay = owner.own(createOutboxRelay({ database, schema, bus, log, registry: createRegistry() }));
-    return { bus, relay };
-  }
+/** An outbox of its own, and what publishes it. */
+async function makeOutbox(schema: string, bus: Bus): Promise<{ bus: Bus; relay: OutboxRelay }> {
+  owner.own(bus);
+  await database.query(`CREATE SCHEMA ${schema}`);
+  await database.query(
+    `CREATE TABLE ${schema}.outbox (property_id uuid, id uuid, subject text, payload bytea,
+       attempts integer NOT NULL DEFAULT 0, available_at timestamptz NOT NULL DEFAULT now(),
+       incarnation text, sequence bigint, failure text)`,
+  );
+  const relay = owner.own(createOutboxRelay({ database, schema, bus, log, registry: createRegistry() }));
+  return { bus, relay };
+}
 
-  async function write(schema: string, messages: readonly BusMessage[], topic: string): Promise<void> {
-    for (const { id, payload } of messages) {
-      await database.query(`INSERT INTO ${schema}.outbox (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`, [
-        newUuid(),
-        id,
-        topic,
-        Buffer.from(payload),
-      ]);
-    }
+async function write(schema: string, messages: readonly BusMessage[], topic: string): Promise<void> {
+  for (const { id, payload } of messages) {
+    await database.query(`INSERT INTO ${schema}.outbox (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`, [
+      newUuid(),
+      id,
+      topic,
+      Buffer.from(payload),
+    ]);
   }
+}
 
-  const drained = (schema: string): Promise<true> =>
+/** Waits until an outbox holds nothing. */
+function drained(schema: string): Promise<true> {
+  return eventually(async () => {
+    const { rows } = await database.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${schema}.outbox`);
+    return rows[0]?.rows === 0 ? true : undefined;
+  });
+}
+
+test("what a stream lost without a trace comes when an operator has it published again", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "daybook-nats-"));
+  owner.defer(() => rm(folder, { recursive: true, force: true }));
+  const { url } = owner.own(await startNats(folder));
+  const schema = "relay_republish";
+  const topic = `daybook.test.${newUuid()}`;
+  const { bus, relay } = await makeOutbox(schema, await connectTo(url));
+  const property = newUuid();
+  const messages = Array.from({ length: 5 }, () => batch(encodeId("prop", property), ["a.a"]));
+  await write(schema, messages, topic);
+  relay.start();
+  const allPublished = (): Promise<true> =>
     eventually(async () => {
-      const { rows } = await database.query<{ rows: number }>(`SELECT count(*) AS rows FROM ${schema}.outbox`);
-      return rows[0]?.rows === 0 ? true : undefined;
+      const { waiting, published } = await relay.describe();
+      return waiting === 0 && published === 5 ? true : undefined;
     });
+  await allPublished();
+  // The server still knows their ids, and the first of them is still there: nothing tells that the others are not.
+  expect(await deleteAllButFirst(url, topic)).toBe(4);
+  expect(await relay.republish(undefined)).toEqual({ rows: 5, next: undefined });
+  await allPublished();
+  await bus.subscribe("late", topic, handler);
+  await eventually(async () => ((await counts(property))["a.a"] === 5 ? true : undefined));
+  await drained(schema);
+  expect(await counts(property)).toEqual({ "a.a": 5 });
+});
+
+test("what a consumer in the same process refuses stays in the outbox with the reason, and the rest goes", async () => {
+  const schema = "relay_refused";
+  const topic = `daybook.test.${newUuid()}`;
+  const { bus, relay } = await makeOutbox(schema, createLocalBus(log));
+  const messages = Array.from({ length: 5 }, () => batch(newId("prop"), ["a.a"]));
+  const [bad] = messages;
+  let isMended = false;
+  await bus.subscribe("strict", topic, (delivered) => {
+    if (isMended || delivered.every(({ id }) => id !== bad?.id)) return Promise.resolve();
+    throw new Error("this one is bad");
+  });
+  await write(schema, messages, topic);
+  relay.start();
+  const { failing } = await eventually(async () => {
+    const described = await relay.describe();
+    return described.waiting === 1 && (described.failing[0]?.attempts ?? 0) > 1 ? described : undefined;
+  });
+  expect(failing).toEqual([{ id: bad?.id, subject: topic, attempts: expect.any(Number), failure: "this one is bad" }]);
+  isMended = true;
+  await drained(schema);
+});
+
+describe.each(["local", "nats"])("the relay over the %s bus", (home) => {
+  const prepare = async (schema: string) =>
+    makeOutbox(schema, home === "local" ? createLocalBus(log) : await connectTo(inject("natsUrl")));
 
   test("delivers every row, and a message that is refused at first comes again without holding up the others", async () => {
     const schema = `relay_${home}_retry`;
