@@ -18,6 +18,7 @@ import { toTimestamp } from "#shared/time.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { createDatabase } from "../support/database.ts";
+import { metricContext } from "../support/metric.ts";
 import { startNats } from "../support/nats.ts";
 import { eventually, freePort } from "../support/processes.ts";
 
@@ -37,7 +38,8 @@ beforeAll(async () => {
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   database = openDatabase({ url: databaseUrl, applicationName: "test", connectionsMax: 4, log });
   owner.defer(() => database.end());
-  await owner.own(createMetric({ database, bus, clock: systemClock, log, registry })).start();
+  const context = metricContext({ database, bus, clock: systemClock, log, registry });
+  await owner.own(createMetric(context, context)).start();
 });
 afterAll(() => owner.close());
 
@@ -157,7 +159,7 @@ test("a database or a service that is away makes no dead letter, however often i
   const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
   const away = openDatabase({ url, applicationName: "test", connectionsMax: 1, log });
   owner.defer(() => away.end());
-  const context = { database, bus, clock: systemClock, log, registry };
+  const context = metricContext({ database, bus, clock: systemClock, log, registry });
   const deaf = eventsRecorded({ ...context, database: away });
   const well = eventsRecorded(context);
   let deliveries = 0;

@@ -15,11 +15,10 @@ import { createOutboxRelay, rewriteMessages, type OutboxRelay } from "#shared/ou
 import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
-import { createProfileNumbers } from "../../services/metric/numbers.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createDatabase } from "../support/database.ts";
-import { connectToMesh } from "../support/daybook.ts";
+import { metricContext } from "../support/metric.ts";
 import { countKept, deleteAllButFirst, startNats } from "../support/nats.ts";
 import { eventually, freePort } from "../support/processes.ts";
 
@@ -32,10 +31,10 @@ beforeAll(async () => {
   const { url } = owner.own(await createDatabase(inject("databaseUrl")));
   database = openDatabase({ url, applicationName: "test", connectionsMax: 12, log });
   owner.defer(() => database.end());
-  const context = { database, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
-  const { clients } = connectToMesh();
-  await owner.own(createMetric(context, clients)).start();
-  handler = eventsRecorded({ ...context, ...clients, numbers: createProfileNumbers() });
+  const bus = createLocalBus(log);
+  const context = metricContext({ database, bus, clock: systemClock, log, registry: createRegistry() });
+  await owner.own(createMetric(context, context)).start();
+  handler = eventsRecorded(context);
 });
 afterAll(() => owner.close());
 

@@ -19,9 +19,9 @@ const callersMax = 3;
 export function beginLoad(api: Api, type: string): Load {
   const event = { type, identifier: { type: "card", value: "1" }, properties: { word: "load" } };
   let answered = 0;
-  let isOver = false;
+  const over = new AbortController();
   const callers = Array.from({ length: callersMax }, async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const { status, text } = await api.post("/v1/events", event);
       if (status === 201) answered++;
       else if (status !== 503) throw new Error(text);
@@ -36,7 +36,7 @@ export function beginLoad(api: Api, type: string): Load {
       await eventually(() => (answered >= wanted ? true : undefined), { explain: () => "no event is answered" });
     },
     async stop() {
-      isOver = true;
+      over.abort();
       await Promise.all(callers);
       return answered;
     },

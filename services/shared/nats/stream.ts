@@ -78,13 +78,20 @@ export async function ensureConsumer(
   replicas: number | undefined,
 ): Promise<void> {
   await ensureStream(manager, replicas);
-  await manager.consumers.add(streamName, {
-    durable_name: consumer,
-    filter_subject: subject,
-    ack_policy: "explicit",
-    deliver_policy: "all",
-    ack_wait: nanos(ackWaitMs),
-  });
+  const limits = { ack_wait: nanos(ackWaitMs) };
+  try {
+    await manager.consumers.add(streamName, {
+      durable_name: consumer,
+      filter_subject: subject,
+      ack_policy: "explicit",
+      deliver_policy: "all",
+      ...limits,
+    });
+  } catch (error) {
+    // One that another release made with other limits is changed; servers differ in whether they do so by themselves.
+    if (!(error instanceof JetStreamApiError)) throw error;
+    await manager.consumers.update(streamName, consumer, limits);
+  }
 }
 
 /** The consumers that keep their place, each with its subject. What looks on for a while (an ephemeral consumer) is not among them. */
