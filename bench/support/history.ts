@@ -51,7 +51,7 @@ async function make({ database, daybook, signal }: SuiteContext): Promise<Histor
                    || '8' || substr(md5('f' || n), 1, 15))::uuid,
               $2, md5('p' || (hashint4(n) & 2147483647) % ${people})::uuid,
               json_build_object('order_id', 'o' || n, 'items', n % 9, 'plan', 'pro'), ((n % 50000) / 100.0)::numeric(12, 2), 'EUR',
-              $3::timestamptz + ((hashint4(n + 7) & 2147483647) % (${days} * 86400)) * interval '1 second', now(), 'api', true
+              $3::timestamptz + n * interval '${days} days' / ${events}, now(), 'api', true
        FROM generate_series($4::int, $5::int) AS n`,
       [property, type, from, at + 1, at + rowsPerStatement],
     );

@@ -3,7 +3,8 @@
  * event service; what is received later is added by the consumer to both. When all is counted it is shown in the place of what was.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { Event, ListEventsResponse } from "#proto/daybook/event/v1/event_pb.ts";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { callOptions, calling } from "#shared/interceptors.ts";
@@ -50,12 +51,27 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
   }
-  let after =
+  let reading: Promise<ListEventsResponse> | undefined = readPage(
     build.built_at === null || build.built_event_id === null
       ? undefined
-      : { time: toTimestamp(build.built_at), eventId: encodeId("evt", build.built_event_id) };
-  for (;;) {
-    const page = await calling(
+      : { time: toTimestamp(build.built_at), eventId: encodeId("evt", build.built_event_id) },
+  );
+  while (reading) {
+    const { events, hasMore }: ListEventsResponse = await reading;
+    const last = events.at(-1);
+    const at = last?.receivedAt;
+    // The next page is read while this one is counted.
+    reading = hasMore && last && at ? readPage({ time: at, eventId: last.id }) : undefined;
+    // Should counting fail, nobody waits for it any more.
+    reading?.catch(() => undefined);
+    if (last) await countPage(events, last);
+    if (signal.aborted) return;
+  }
+  await finish();
+  await deleteOld(context, property, building);
+
+  function readPage(after: { time: Timestamp; eventId: string } | undefined): Promise<ListEventsResponse> {
+    return calling(
       context.events.listEvents(
         {
           propertyId,
@@ -68,16 +84,7 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
         options,
       ),
     );
-    const last = page.events.at(-1);
-    if (last?.receivedAt) {
-      await countPage(page.events, last);
-      after = { time: last.receivedAt, eventId: last.id };
-    }
-    if (!page.hasMore) break;
-    if (signal.aborted) return;
   }
-  await finish();
-  await deleteOld(context, property, building);
 
   async function touch(): Promise<void> {
     const touched = await touchBuilding(context.database, [property, building]);

@@ -58,6 +58,22 @@ function expectCommandsWork(
     expect(headers.get("etag")).toBe('"v4"');
   });
 
+  test("events are counted anew", async () => {
+    const { env, api, propertyId } = await connect();
+    const event = { type: "till.opened", identifier: { type: "card", value: "1" }, properties: {} };
+    const { status } = await api.post("/v1/events", event);
+    expect(status).toBe(201);
+    const asked = { metric: "till.opened", from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
+    const count = async (): Promise<number | undefined> =>
+      (await api.post("/v1/metric-aggregates", asked)).body.data?.series[0].count[0];
+    // It follows the answer by a moment.
+    expect(await eventually(async () => (await count()) || undefined)).toBe(1);
+    const { code, out, err } = await daybook(env, "metrics", "rebuild", "--property", propertyId, "--json");
+    expect([code, err]).toEqual([0, ""]);
+    expect(JSON.parse(out)).toEqual({ properties: 1 });
+    expect(await count()).toBe(1);
+  });
+
   test("compact references are switched on and off", async () => {
     const { env, api, propertyId } = await connect();
     const { path } = await newProfile(api);
@@ -268,28 +284,27 @@ describe("commands on npm start", () => {
   });
 });
 
+/** How the commands reach the mesh. */
+function meshEnv(): Record<string, string> {
+  const { identityUrl, profileUrl, eventUrl, metricUrl, internalToken } = inject("mesh");
+  return {
+    IDENTITY_URL: identityUrl,
+    PROFILE_URL: profileUrl,
+    EVENT_URL: eventUrl,
+    METRIC_URL: metricUrl,
+    INTERNAL_TOKEN: internalToken,
+  };
+}
+
 describe("commands on the mesh", () => {
   expectCommandsWork(async () => {
-    const { identityUrl, profileUrl, eventUrl, internalToken } = inject("mesh");
     const api = await connectToMesh().newProperty();
-    const env = {
-      IDENTITY_URL: identityUrl,
-      PROFILE_URL: profileUrl,
-      EVENT_URL: eventUrl,
-      INTERNAL_TOKEN: internalToken,
-    };
-    return { env, api: { ...api, baseUrl: inject("mesh").gatewayUrl }, propertyId: api.propertyId };
+    return { env: meshEnv(), api: { ...api, baseUrl: inject("mesh").gatewayUrl }, propertyId: api.propertyId };
   });
 });
 
 test("a dead letter of the mesh is shown with its reason, and given back to who failed", async () => {
-  const { identityUrl, profileUrl, eventUrl, internalToken } = inject("mesh");
-  const env = {
-    IDENTITY_URL: identityUrl,
-    PROFILE_URL: profileUrl,
-    EVENT_URL: eventUrl,
-    INTERNAL_TOKEN: internalToken,
-  };
+  const env = meshEnv();
   const mesh = connectToMesh();
   const { propertyId } = await mesh.newProperty();
   const [id, at] = [newUuid(), toTimestamp(systemClock.nowMicros())];

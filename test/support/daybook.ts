@@ -12,6 +12,7 @@ import { createClients, type Clients } from "../../gateway/clients.ts";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import { createDatabase } from "./database.ts";
 import { createApi, type Api } from "./api.ts";
+import type { MeshAddresses } from "./mesh.ts";
 
 /** A Daybook that runs somewhere. */
 export interface TestDaybook {
@@ -61,7 +62,7 @@ export function describeEverywhere(name: string, suite: (daybook: () => TestDayb
     suite(() => daybook ?? fail());
   });
   describe(`${name} (mesh)`, () => {
-    suite(connectToMesh);
+    suite(() => connectToMesh());
   });
 }
 
@@ -89,9 +90,8 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
   return { ...toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports)), routes };
 }
 
-/** The mesh that all test files share. */
-export function connectToMesh(): TestDaybook {
-  const mesh = inject("mesh");
+/** A mesh; the one that all test files share unless it is given. */
+export function connectToMesh(mesh: MeshAddresses = inject("mesh")): TestDaybook {
   const connectTo = (url: string): Transport => http2Transport(url, mesh.internalToken);
   const identity = connectTo(mesh.identityUrl);
   const clients = createClients({

@@ -18,13 +18,27 @@ export interface MeshAddresses {
   databaseUrl: string;
 }
 
+/** A mesh whose processes can be killed. */
+export interface KillableMesh {
+  addresses: MeshAddresses;
+  /** Kills a process with SIGKILL, starts it again in its place, and waits until it can do its work. */
+  restart(name: ServiceName): Promise<void>;
+}
+
+const names = ["identity", "profile", "event", "metric", "gateway"] as const;
+type ServiceName = (typeof names)[number];
+
 /** Starts a mesh; `owner` is given the processes. */
-export async function startMesh(
+export async function startMesh(...[servers, owner]: Parameters<typeof startKillableMesh>): Promise<MeshAddresses> {
+  return (await startKillableMesh(servers, owner)).addresses;
+}
+
+/** The same, to be killed. */
+export async function startKillableMesh(
   { databaseUrl, natsUrl, env = {} }: { databaseUrl: string; natsUrl: string; env?: Record<string, string> },
   owner: Owner,
-): Promise<MeshAddresses> {
+): Promise<KillableMesh> {
   const internalToken = "a token for the mesh of the tests only";
-  const names = ["identity", "profile", "event", "metric", "gateway"] as const;
   const ports = new Map<string, { port: number; internal: number }>();
   for (const name of names) ports.set(name, { port: await freePort(), internal: await freePort() });
   const url = (name: (typeof names)[number]): string => `http://127.0.0.1:${ports.get(name)?.port}`;
@@ -41,15 +55,17 @@ export async function startMesh(
     ...env,
   };
   // All at once, as an orchestrator would: each waits for what it needs.
-  const processes = names.map((name): [string, RunningProcess] => {
+  const start = (name: ServiceName): RunningProcess => {
     const { port = 0, internal = 0 } = ports.get(name) ?? {};
     const file = name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`;
-    return [name, owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }))];
-  });
+    return owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }));
+  };
+  const processes = new Map(names.map((name) => [name, start(name)]));
   await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
-    explain: () => `the mesh is not ready\n${processes.map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
+    explain: () =>
+      `the mesh is not ready\n${[...processes].map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
   });
-  return {
+  const addresses = {
     gatewayUrl: url("gateway"),
     identityUrl: url("identity"),
     profileUrl: url("profile"),
@@ -59,5 +75,18 @@ export async function startMesh(
     internalUrls: names.map((name) => `http://127.0.0.1:${ports.get(name)?.internal}`),
     internalToken,
     databaseUrl,
+  };
+  return {
+    addresses,
+    async restart(name) {
+      const process = processes.get(name);
+      process?.child.kill("SIGKILL");
+      await process?.ended;
+      processes.set(name, start(name));
+      const ready = `http://127.0.0.1:${ports.get(name)?.internal}/health/ready`;
+      await eventually(async () => ((await fetch(ready)).ok ? true : undefined), {
+        explain: () => `${name} is not ready`,
+      });
+    },
   };
 }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { jetstream, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream";
-import { connect, headers } from "@nats-io/transport-node";
+import { connect, headers, type Msg } from "@nats-io/transport-node";
 import type { Closable } from "#shared/lifecycle.ts";
 import { eventually, freePort } from "./processes.ts";
 
@@ -130,6 +130,48 @@ export function countKept(url: string, subject: string): Promise<number> {
     const { state } = await manager.streams.info("daybook", { subjects_filter: subject });
     return state.subjects?.[subject] ?? 0;
   });
+}
+
+const repeatHeader = "Test-Repeat";
+
+/**
+ * Has every message of a subject come again and again, out of order, as if its publishers had crashed before they knew it was there: under ids
+ * of its own each, so that the server does not know it.
+ * @returns what ends it.
+ */
+export async function repeatMessages(url: string, subject: string, times: number): Promise<() => Promise<number>> {
+  const connection = await connect({ servers: url });
+  const client = jetstream(connection);
+  const kept: Msg[] = [];
+  let repeated = 0;
+  const publishing: Promise<unknown>[] = [];
+  const repeatSome = (): void => {
+    for (const [at, message] of kept
+      .splice(0)
+      .toSorted(() => Math.random() - 0.5)
+      .entries()) {
+      const given = headers();
+      given.set(repeatHeader, "1");
+      publishing.push(client.publish(subject, message.data, { headers: given, msgID: `repeat ${repeated++} ${at}` }));
+    }
+  };
+  const subscription = connection.subscribe(subject);
+  const reading = (async () => {
+    for await (const message of subscription) {
+      if (message.headers?.has(repeatHeader)) continue;
+      for (let time = 0; time < times; time++) kept.push(message);
+    }
+  })();
+  const timer = setInterval(repeatSome, 200);
+  return async () => {
+    clearInterval(timer);
+    await subscription.drain();
+    await reading;
+    repeatSome();
+    await Promise.all(publishing);
+    await connection.close();
+    return repeated;
+  };
 }
 
 async function findBinary(folder: string): Promise<string> {

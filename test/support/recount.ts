@@ -1,7 +1,11 @@
-/** Metric aggregates as PostgreSQL itself counts them from the stored events: a second way to the same answer. */
+/** Metric aggregates as PostgreSQL itself counts them from the stored events: a second way to the same answer. And events to count. */
 import pg from "pg";
+import { expect } from "vitest";
 import { decodeId } from "#shared/ids.ts";
-import type { TestDaybook } from "./daybook.ts";
+import type { Answer } from "./api.ts";
+import type { TestDaybook, TestProperty } from "./daybook.ts";
+import { newEmail } from "./people.ts";
+import { eventually } from "./processes.ts";
 
 /** What to count. */
 export interface Recount {
@@ -16,7 +20,7 @@ export interface Recount {
 }
 
 /** What is counted of a group in a bucket. */
-export interface RecountRow {
+interface RecountRow {
   /** When the bucket begins, as the API writes it. */
   bucket: string;
   group: string;
@@ -26,7 +30,7 @@ export interface RecountRow {
 }
 
 /** Counts in PostgreSQL, which knows time zones by itself. Merged profiles are followed to their survivors. */
-export async function recount(daybook: TestDaybook, what: Recount): Promise<RecountRow[]> {
+async function recount(daybook: TestDaybook, what: Recount): Promise<RecountRow[]> {
   const { interval, groupBy = [] } = what;
   const civil =
     interval === undefined
@@ -70,7 +74,7 @@ interface Aggregate {
 }
 
 /** An answer of the API in the form of a recount: the buckets in which something happened. Sums as numbers of equal value are written. */
-export function toRows({ buckets, series }: Aggregate): RecountRow[] {
+function toRows({ buckets, series }: Aggregate): RecountRow[] {
   return series
     .flatMap(({ group, count, sum_value: sums, unique_profiles: profiles }) =>
       buckets.map((bucket, at) => ({
@@ -82,4 +86,75 @@ export function toRows({ buckets, series }: Aggregate): RecountRow[] {
       })),
     )
     .filter(({ count }) => count > 0);
+}
+
+/** Where aggregates are asked for. */
+export const aggregatesPath = "/v1/metric-aggregates";
+const hourMs = 3_600_000;
+
+/** Asks again until everything that was received before now is in the answer. */
+export function aggregated(api: TestProperty, body: object): Promise<Answer> {
+  const since = Date.now();
+  return eventually(async () => {
+    const answer = await api.post(aggregatesPath, body);
+    if (answer.status !== 200) throw new Error(answer.text);
+    return Date.parse(answer.body.meta.as_of) > since ? answer : undefined;
+  });
+}
+
+const random = (below: number): number => Math.floor(Math.random() * below);
+
+/** Events at random times of a range, some at its edges and at whole hours, with random values, of random people. */
+export function randomEvents(count: number, from: string, to: string, people: readonly object[]): object[] {
+  const [begin, end] = [Date.parse(from), Date.parse(to)];
+  return Array.from({ length: count }, (_, index) => {
+    const at = begin + random(end - begin);
+    const time = [at, at - (at % hourMs), begin, end, end - 1][index < 5 ? index : random(2)] as number;
+    const digits = random(9);
+    const value = `${random(5) === 0 ? "-" : ""}${random(1_000_000)}${digits > 0 ? `.${String(random(10 ** digits)).padStart(digits, "0")}` : ""}`;
+    const currency = ["EUR", "USD", undefined][random(3)];
+    return {
+      type: "order.completed",
+      properties: {},
+      ...people[random(people.length)],
+      occurred_at: new Date(time).toISOString(),
+      ...(currency === undefined ? {} : { value, currency }),
+    };
+  });
+}
+
+/** Records events as history, 1,000 at a time. */
+export async function recordAll(api: TestProperty, events: object[]): Promise<void> {
+  for (let at = 0; at < events.length; at += 1000) {
+    const { body } = await api.post("/v1/events/batch", { events: events.slice(at, at + 1000), backfill: true });
+    expect(body.data.counts.failed).toBe(0);
+  }
+}
+
+/** As many people, each known by an email. */
+export const strangers = (count: number): object[] => Array.from({ length: count }, () => ({ identifier: newEmail() }));
+
+/** Checks that the answer to a question is that of a recount, in all measurements. */
+export async function expectAgreement(
+  daybook: TestDaybook,
+  api: TestProperty,
+  asked: Omit<Recount, "propertyId" | "type">,
+): Promise<void> {
+  const type = "order.completed";
+  const { groupBy = [], ...rest } = asked;
+  const { body } = await api.post(aggregatesPath, {
+    metric: type,
+    measurements: ["count", "sum_value", "unique_profiles"],
+    ...rest,
+    group_by: groupBy,
+  });
+  // Sums are by currency, whether it was asked for or not.
+  const grouped = groupBy.includes("currency") ? groupBy : [...groupBy, "currency" as const];
+  const expected = await recount(daybook, { propertyId: api.propertyId, type, ...asked, groupBy: grouped });
+  const byKey = (one: { bucket: string; group: string }, other: typeof one): number =>
+    `${one.group} ${one.bucket}` < `${other.group} ${other.bucket}` ? -1 : 1;
+  const normal = (rows: ReturnType<typeof toRows>) =>
+    rows.map((row) => ({ ...row, sum: row.sum.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") })).toSorted(byKey);
+  expect(normal(toRows(body.data)), JSON.stringify(asked)).toEqual(normal(expected));
+  expect(expected.length).toBeGreaterThan(0);
 }
