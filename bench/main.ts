@@ -6,6 +6,7 @@ import { aggregate, uniques } from "./suites/aggregates.ts";
 import { batches } from "./suites/batches.ts";
 import { counted } from "./suites/counted.ts";
 import { full } from "./suites/full.ts";
+import { indexes } from "./suites/indexes.ts";
 import { list } from "./suites/list.ts";
 import { mesh } from "./suites/mesh.ts";
 import { profileReads, profileUpserts } from "./suites/profiles.ts";
@@ -18,6 +19,7 @@ import { formatComparison, writeResults, type Comparison } from "./support/repor
 const suites: Record<string, Suite> = {
   single: singleEvents,
   batch: batches,
+  indexes,
   read: profileReads,
   upsert: profileUpserts,
   counted,
