@@ -75,6 +75,8 @@ export async function writeResults(file: string, settings: object, comparisons: 
 }
 
 function formatSpread({ median: middle, min, max }: Spread): string {
+  // Of a contestant whose figure is not known.
+  if (!Number.isFinite(middle)) return "";
   return `${middle.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
 }
 

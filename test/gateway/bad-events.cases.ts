@@ -60,6 +60,9 @@ export const eventCases: Case[] = [
   ["a currency without a value", { ...good, currency: "EUR" }, 400, "parameter_missing", "value"],
   ["a value that is a number", { ...good, value: 1, currency: "EUR" }, 400, "parameter_invalid", "value"],
   ["a value with an exponent", { ...good, value: "1e3", currency: "EUR" }, 400, "parameter_invalid", "value"],
+  ["a value of 40 digits", { ...good, value: "1".repeat(40), currency: "EUR" }, 400, "parameter_invalid", "value"],
+  ["a value beyond any double", { ...good, value: "1e999", currency: "EUR" }, 400, "parameter_invalid", "value"],
+  ["a value that is no digits", { ...good, value: "-", currency: "EUR" }, 400, "parameter_invalid", "value"],
   ["a value of 19 digits", { ...good, value: "1".repeat(19), currency: "EUR" }, 400, "parameter_invalid", "value"],
   [
     "a value with 9 digits behind the point",

@@ -82,6 +82,36 @@ describeEverywhere("POST /v1/events/batch", (daybook) => {
     });
   });
 
+  test("items whose identifiers race to make one profile make one, and those of another batch the same", async () => {
+    const api = await daybook().newProperty();
+    const same = (index: number): object =>
+      item(index, { identifier: { type: "email", value: index % 2 === 0 ? "New@Example.com" : " new@example.com" } });
+    const events = Array.from({ length: 50 }, (_, index) => same(index));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => api.post("/v1/events/batch", { events })));
+    for (const { body } of answers) expect(body.data.counts).toEqual({ succeeded: 50, failed: 0 });
+    const { data } = (await api.get("/v1/events?filter[type]=item.viewed&page[limit]=500")).body;
+    expect(data).toHaveLength(400);
+    expect(new Set(data.map((event: { profile_id: string }) => event.profile_id)).size).toBe(1);
+    expect((await api.get("/v1/profiles")).body.data).toHaveLength(1);
+  });
+
+  test("a minus before nothing is none, and a leap second is the next minute", async () => {
+    const api = await daybook().newProperty();
+    const events = [
+      item(0, { value: "-0.00", currency: "EUR" }),
+      item(1, { occurred_at: "2016-12-31T23:59:60Z" }),
+      item(2, { occurred_at: "2016-12-31T23:59:59" }),
+    ];
+    const { results } = (await api.post("/v1/events/batch", { events })).body.data;
+    expect(results.map(({ status }: Result) => status)).toEqual([201, 201, 400]);
+    expect(results[2].error).toMatchObject({ code: "parameter_invalid", param: "occurred_at" });
+    const [zero, leap] = await Promise.all(
+      results.slice(0, 2).map(async ({ data }: Result) => (await api.get(`/v1/events/${data?.id}`)).body.data),
+    );
+    expect(zero.value).toBe("0.00");
+    expect(leap.occurred_at).toBe("2017-01-01T00:00:00.000000Z");
+  });
+
   test("answers 200 also when every item failed", async () => {
     const api = await daybook().newProperty();
     const { status, body } = await api.post("/v1/events/batch", { events: [{}, {}] });

@@ -129,6 +129,24 @@ describeEverywhere("POST /v1/events", (daybook) => {
     expect((await elsewhere.post("/v1/events", { ...order, dedupe_id: "d-1" })).status).toBe(201);
   });
 
+  test("two hundred requests with one dedupe_id, single and in batches, leave one event", async () => {
+    const api = await daybook().newProperty();
+    const ids = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const event = { ...order, dedupe_id: "d-1", properties: { index } };
+        const { body } =
+          index % 4 === 0
+            ? await api.post("/v1/events/batch", { events: [event, { ...order, dedupe_id: `other${index}` }] })
+            : await api.post("/v1/events", event);
+        return index % 4 === 0 ? body.data.results[0].data.id : body.data.id;
+      }),
+    );
+    expect(new Set(ids).size).toBe(1);
+    const { data } = (await api.get("/v1/events?filter[source]=api&page[limit]=500")).body;
+    expect(data.filter((event: { dedupe_id: string }) => event.dedupe_id === "d-1")).toHaveLength(1);
+    expect(data).toHaveLength(1 + 50);
+  });
+
   test("properties come back as they were sent: order of keys, numbers beyond a double, names of Object's own", async () => {
     const api = await daybook().newProperty();
     const properties =
