@@ -19,7 +19,9 @@ export async function pullMerges(context: MetricContext, property: string, optio
   const { database, profiles, numbers } = context;
   const propertyId = encodeId("prop", property);
   const [known] = await readMerged(database, [property]);
-  let after = known?.merges_after ? lowestUuidAt(timeOfUuid(known.merges_after) - lateMergesMs) : undefined;
+  // Nothing was counted of it yet.
+  if (!known) return;
+  let after = known.merges_after ? lowestUuidAt(timeOfUuid(known.merges_after) - lateMergesMs) : undefined;
   for (let hasMore = true; hasMore;) {
     const request = { propertyId, limit: mergesMax, ...(after === undefined ? {} : { afterMergeId: after }) };
     const page = await calling(profiles.listMerges(request, options));
