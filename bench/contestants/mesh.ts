@@ -9,22 +9,14 @@ import { http2Transport } from "#shared/transport.ts";
 import { startMesh } from "../../test/support/mesh.ts";
 import { startNats } from "../../test/support/nats.ts";
 import { countRows, createDatabase, type BenchDatabase } from "../support/database.ts";
-
-/** A running mesh, as far as it is measured. */
-export interface Mesh {
-  address: string;
-  key: string;
-  cpuSeconds: () => Promise<number>;
-  countEvents: () => Promise<number>;
-  settle: () => Promise<void>;
-}
+import type { Recorder } from "./single-events.ts";
 
 const limit = "1000000000";
 const settlePollMs = 50;
 const settleTimeoutMs = 60_000;
 
 /** Starts a mesh; `owner` is given all of it. */
-export async function startMeshContestant(server: BenchDatabase, owner: Owner): Promise<Mesh> {
+export async function startMeshContestant(server: BenchDatabase, owner: Owner): Promise<Recorder> {
   const database = await createDatabase(server, "mesh", owner);
   const nats = owner.own(await startNats(join(server.folder, "nats")));
   const env = { RATE_LIMIT_PER_MINUTE: limit };

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { Owner } from "#shared/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
+import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { countRows, createEventTable } from "../support/database.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { load, toRequest } from "../support/load.ts";
@@ -9,7 +10,6 @@ import { compare, type Contestant } from "../support/rounds.ts";
 import { startServer } from "../support/server-process.ts";
 import type { Suite } from "./suite.ts";
 
-const connections = 64;
 const baselines = [
   { name: "one INSERT a request", table: "naive_events", file: "naive.process.ts" },
   { name: "coalesced INSERT", table: "coalesced_events", file: "coalesced.process.ts" },
@@ -27,15 +27,7 @@ export const singleEvents: Suite = async (context) => {
   };
   const owner = new Owner();
   try {
-    const contestants: Contestant[] = [
-      {
-        name: "Daybook",
-        run: runAt(daybook.address),
-        cpuSeconds: daybook.cpuSeconds,
-        settle: daybook.settle,
-        countRows: daybook.countEvents,
-      },
-    ];
+    const contestants: Contestant[] = [singleEventsContestant("Daybook", daybook, signal)];
     for (const { name, table, file } of baselines) {
       const fullName = await createEventTable(database.pool, table);
       const env: BaselineEnv = { DATABASE_URL: database.url, BENCH_TABLE: fullName };
