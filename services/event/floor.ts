@@ -3,6 +3,7 @@
  * it is on record, and several processes record at once: each keeps a row that says which of its events are still on their way.
  */
 import type { Clock, Micros } from "#shared/clock.ts";
+import { serviceUnavailable } from "#shared/errors.ts";
 import { newUuid } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { isDatabaseAway, type Database } from "#shared/postgres.ts";
@@ -14,7 +15,7 @@ import { deleteRecorder, rest, writeFloor, writeFloorSafely } from "./sql/record
 export interface RecordingFloor {
   /**
    * Does work that records events as received at the instant that it is given. Of later events of this process each is given a later one.
-   * The work must not begin to write when more than `heldMaxMs` have passed since.
+   * The work calls checkHeld before it writes.
    */
   hold<T>(work: (now: Micros) => Promise<T>): Promise<T>;
   /** Begins to tell how far it is. */
@@ -23,11 +24,20 @@ export interface RecordingFloor {
   close(): Promise<void>;
 }
 
+/**
+ * To be called before what is received at an instant is written.
+ * @throws DaybookError `service_unavailable` when too much time has passed: whoever asked how far recording is was told that nothing of then is
+ * to come any more.
+ */
+export function checkHeld(clock: Clock, now: Micros): void {
+  if (clock.nowMicros() - now > heldMaxMs * 1000) throw serviceUnavailable(new Error("recording took too long"));
+}
+
 const beatIntervalMs = 250;
 // A process that records nothing for this long lets the database rest too.
 const restAfterMs = 10_000;
-/** How old an instant may be when its events are written. Rows of processes that say nothing for a minute are passed over, and a statement takes half of that. */
-export const heldMaxMs = 25_000;
+// How old an instant may be when its events are written. Rows of processes that say nothing for a minute are passed over, and a statement takes half of that.
+const heldMaxMs = 25_000;
 // A statement whose connection broke may still be carried out, within the limit that the server has for it.
 const unknownOutcomeMs = 35_000;
 

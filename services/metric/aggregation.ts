@@ -14,6 +14,7 @@ import type { Question } from "./domain/question.ts";
 import { collectSeries, type Series, type SeriesCollector } from "./domain/series.ts";
 import { pullMerges, uniteMerged } from "./merges.ts";
 import { newProfileSet, readProfileSet, type ProfileSet } from "./profile-set.ts";
+import { findNumbers } from "./sql/profiles.ts";
 import { readProperties } from "./sql/properties.ts";
 import { readSetsWithin, sumRollups } from "./sql/rollups.ts";
 
@@ -30,19 +31,26 @@ export type Answer = Omit<Series<never>, "profiles"> & { uniqueProfiles: number[
 
 // Above any number that is given to a profile for good.
 const temporaryFrom = 2 ** 31;
+const lookUpMax = 5_000;
 const seriesMax = 1_000;
 const valuesMax = 100_000;
+// Sets of profiles that are read at once.
+const setsMax = 500;
 // Of a part of a quarter of an hour, which no roll-up knows.
 const edgeEventsMax = 2_000_000;
 // Of a whole range, when it is asked by what no roll-up knows.
 const readEventsMax = 200_000;
 
-/** @throws DaybookError `too_many_items` when there is more than can be answered, `service_unavailable` while roll-ups are first made. */
+/**
+ * @param checkTime throws once nobody waits for the answer any more.
+ * @throws DaybookError `too_many_items` when there is more than can be answered, `service_unavailable` while roll-ups are first made.
+ */
 export async function answer(
   context: MetricContext,
   asked: Asked,
   question: Question,
   options: CallOptions,
+  checkTime: () => void,
 ): Promise<Answer[]> {
   const { starts, from, to, groupBy, measurements } = question;
   const withProfiles = measurements.has(Measurement.UNIQUE_PROFILES);
@@ -69,8 +77,9 @@ export async function answer(
     if (groupBy.length === 0 && series.size === 0) series.add(0, [], 0, zero);
     const all = series.all();
     if (withProfiles) {
-      await addUncounted();
+      // First, as it gives numbers to all who were merged.
       await pullMerges(context, asked.property, options);
+      await addUncounted();
       await uniteMerged(context.database, asked.property, made);
     }
     return all.map(({ values, count, sum, profiles }) => ({
@@ -120,13 +129,20 @@ export async function answer(
    * a number of this answer only.
    */
   async function addUncounted(): Promise<void> {
-    const ids = uncounted.map(({ packed }) => idsOf(packed));
-    const numbers = await context.numbers.find(context.database, asked.property, new Set(ids.flat()));
+    const numbers = new Map<string, number>();
     let next = temporaryFrom;
-    for (const [index, { set }] of uncounted.entries()) {
-      for (const id of ids[index] ?? []) {
-        if (!numbers.has(id)) numbers.set(id, next++);
-        set.add(numbers.get(id) as number);
+    for (const { set, packed } of uncounted) {
+      for (let at = 0; at < packed.length; at += lookUpMax * uuidBytes) {
+        const ids = uuidsOf(packed.subarray(at, at + lookUpMax * uuidBytes));
+        const unknown = ids.filter((id) => !numbers.has(id));
+        // Others have their turn while the database looks.
+        for (const row of await findNumbers(context.database, [asked.property, unknown])) {
+          numbers.set(row.profile_id, row.number);
+        }
+        for (const id of ids) {
+          if (!numbers.has(id)) numbers.set(id, next++);
+          set.add(numbers.get(id) as number);
+        }
       }
     }
   }
@@ -155,10 +171,19 @@ export async function answer(
       checkSize(series, starts.length);
     }
     if (!withProfiles) return;
-    for (const row of await readSetsWithin(snapshot, values)) {
-      const set = readProfileSet(row.profiles);
-      setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);
-      set.dispose();
+    // A page at a time, as they are many bytes, and so that others have their turn in between.
+    let after: (string | null)[] = [formatMicros(begin), "", ""];
+    for (;;) {
+      const rows = await readSetsWithin(snapshot, [...values, ...after, setsMax]);
+      for (const row of rows) {
+        const set = readProfileSet(row.profiles);
+        setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);
+        set.dispose();
+      }
+      const last = rows.at(-1);
+      if (!last || rows.length < setsMax) return;
+      after = [formatMicros(last.period), last.source, last.currency];
+      checkTime();
     }
   }
 
@@ -190,14 +215,11 @@ function checkSize({ size }: SeriesCollector<ProfileSet>, buckets: number): void
 
 const uuidBytes = 16;
 
-/** TypeIDs of UUIDs that stand one behind the other. */
-function idsOf(packed: Uint8Array): string[] {
+/** UUIDs that stand one behind the other. */
+function uuidsOf(packed: Uint8Array): string[] {
   const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.length).toString("hex");
   return Array.from({ length: packed.length / uuidBytes }, (_, index) => {
     const uuid = hex.slice(index * 2 * uuidBytes, (index + 1) * 2 * uuidBytes);
-    return encodeId(
-      "prof",
-      `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}-${uuid.slice(16, 20)}-${uuid.slice(20)}`,
-    );
+    return `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}-${uuid.slice(16, 20)}-${uuid.slice(20)}`;
   });
 }

@@ -10,8 +10,6 @@ export type Numbers = Map<string, number>;
 
 /** See the head of this file. */
 export interface ProfileNumbers {
-  /** Numbers of profiles, as far as they have one. */
-  find(database: Queryable, property: string, profileIds: Iterable<string>): Promise<Numbers>;
   /** Numbers of profiles; those that have none get one. To be remembered once the transaction is committed. */
   give(tx: Transaction, property: string, profileIds: Iterable<string>): Promise<Numbers>;
   /** Spares looking them up for a while. */
@@ -45,7 +43,6 @@ export function createProfileNumbers(): ProfileNumbers {
   }
 
   return {
-    find,
     async give(tx, property, profileIds) {
       const wanted = [...new Set(profileIds)];
       const found = await find(tx, property, wanted);

@@ -28,6 +28,8 @@ describeEverywhere("metric aggregates", (daybook) => {
     ["America/St_Johns", "2026-10-27T12:34:56.789Z", "2026-11-09T00:00:00Z"],
     ["Asia/Kathmandu", "2026-05-30T00:00:00Z", "2026-06-04T00:00:00Z"],
     ["Australia/Lord_Howe", "2026-04-01T00:00:00Z", "2026-04-08T00:00:00Z"],
+    // Put on by half an hour, half an hour before midnight.
+    ["Asia/Pyongyang", "2018-05-03T00:00:00Z", "2018-05-06T00:00:00Z"],
   ];
   test.each(zones)("agree with a recount in %s from %s", async (timezone, from, to) => {
     const api = await daybook().newProperty();
@@ -243,6 +245,63 @@ describeEverywhere("metric aggregates", (daybook) => {
     expect((await chosen(`${huge}.0`)).body.data.series[0].count).toEqual([1]);
     expect((await chosen("1e99999")).body.data.series[0].count).toEqual([1]);
     expect((await chosen("1e999999999")).body.data.series[0].count).toEqual([0]);
+  });
+
+  test("what is counted anew is not counted again when its messages come late, and merges count before those do", async () => {
+    const api = await daybook().newProperty();
+    const range = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
+    await record(api, randomEvents(10, range.from, range.to, names(5)));
+    const asked = { metric: "order.completed", ...range };
+    const [before] = (await aggregated(api, asked)).body.data.series[0].count;
+    await api.post("/v1/metrics", { name: "late.comer" });
+    const database = new pg.Client({ connectionString: daybook().databaseUrl });
+    await database.connect();
+    try {
+      // Nobody can take a message meanwhile.
+      await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
+      const [one, other] = [await newProfile(api), await newProfile(api)];
+      const late = (type: string) =>
+        [one, other].map(({ id }) => ({ type, properties: {}, occurred_at: range.from, profile_id: id }));
+      await record(api, [...late("order.completed"), ...late("late.comer")]);
+      expect((await api.post(`${one.path}/merge`, { source_profile_id: other.id })).status).toBe(200);
+      // Counted from the events, as the roll-ups know nothing of either yet.
+      const measurements = ["count", "unique_profiles"];
+      const edge = { metric: "late.comer", measurements, from: range.from, to: "2026-01-01T00:10:00Z" };
+      expect((await api.post(path, edge)).body.data.series).toEqual([{ group: {}, count: [2], unique_profiles: [1] }]);
+      const request = { propertyId: api.propertyId };
+      await daybook().clients.metrics.rebuildRollups(request, testCall);
+      await eventually(
+        async () =>
+          (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0
+            ? true
+            : undefined,
+        { timeoutMs: 60_000 },
+      );
+      expect((await api.post(path, asked)).body.data.series[0].count).toEqual([before + 2]);
+    } finally {
+      await database.query("ROLLBACK");
+      await database.end();
+    }
+    const { body } = await aggregated(api, asked);
+    expect(body.data.series[0].count).toEqual([before + 2]);
+    const { metrics } = await daybook().clients.metrics.getMetrics(
+      { propertyId: api.propertyId, names: ["order.completed"] },
+      testCall,
+    );
+    expect(Number(metrics[0]?.eventCount)).toBe(12);
+  });
+
+  test("a hundred thousand groupings are refused as quickly as three, and a currency of any characters is only one that nobody has", async () => {
+    const api = await daybook().newProperty();
+    const asked = { metric: "order.completed", from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
+    await record(api, randomEvents(1, asked.from, asked.to, names(1)));
+    await aggregated(api, asked);
+    const groupings = Array.from({ length: 100_000 }, (_, index) => `properties.p${index}`);
+    expectError(await api.post(path, { ...asked, group_by: groupings }), 400, "parameter_invalid", "group_by");
+    for (const currency of ["a\nb", "\u0001", "\u0085", "ß"]) {
+      const { status, body } = await api.post(path, { ...asked, filter: { currency } });
+      expect([currency, status, body.data?.series[0].count]).toEqual([currency, 200, [0]]);
+    }
   });
 
   test("as_of is true while others record", async () => {

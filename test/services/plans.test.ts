@@ -213,7 +213,11 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["numbers of profiles", (db) => findNumbers(db, [id, [id]]), ["profiles_pkey"]],
   ["survivors by number", (db) => findMerges(db, [id, [1]]), ["merges_pkey"]],
   ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null]), ["rollups_pkey"]],
-  ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null]), ["rollup_profiles_pkey"]],
+  [
+    "sets of a range",
+    (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null, now, "", "", 10]),
+    ["rollup_profiles_pkey"],
+  ],
   ["sets to add to", (db) => readSets(db, [id, 1, [id], [now], ["a"], ["EUR"]]), ["rollup_profiles_pkey"]],
   ["a metric that is described", (db) => describeMetric(db, [id, id, "x"]), ["metrics_pkey"]],
   ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1], [4]]), ["keys_pkey"]],

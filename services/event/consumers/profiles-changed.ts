@@ -8,6 +8,7 @@ import type { BusHandler } from "#shared/bus.ts";
 import { decodeId } from "#shared/ids.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
+import { checkHeld } from "../floor.ts";
 import { link, redact } from "../profiles.ts";
 import { recordEvents, type Recordable } from "../recorder.ts";
 import { readEvents } from "../sql/events.ts";
@@ -74,7 +75,7 @@ function describe({ change }: ProfileChange): { type: string; properties: string
 
 /** Records events unless they were, as a message may come again. Should that happen at the same time, one of the two fails and comes once more. */
 async function recordOnce(
-  { database, floor, relay }: EventContext,
+  { database, clock, floor, relay }: EventContext,
   property: string,
   events: readonly SystemEvent[],
 ): Promise<void> {
@@ -82,6 +83,9 @@ async function recordOnce(
   const known = new Set((await readEvents(database, [property, events.map(({ id }) => id)])).map(({ id }) => id));
   const fresh = events.filter(({ id }) => !known.has(id));
   if (fresh.length === 0) return;
-  await floor.hold((now) => recordEvents(database, property, fresh, now));
+  await floor.hold((now) => {
+    checkHeld(clock, now);
+    return recordEvents(database, property, fresh, now);
+  });
   relay.wake();
 }

@@ -12,14 +12,14 @@ import {
 } from "#proto/daybook/event/v1/event_pb.ts";
 import type { ProfileResolution } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/clock.ts";
-import { DaybookError, fromErrorMessage, serviceUnavailable, toErrorMessage } from "#shared/errors.ts";
+import { DaybookError, fromErrorMessage, toErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, onwardOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { EventContext } from "../context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "../dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "../domain/prepare.ts";
-import { heldMaxMs } from "../floor.ts";
+import { checkHeld } from "../floor.ts";
 import { readAsSurvivors } from "../profiles.ts";
 import { recordEvents as record, type Recordable } from "../recorder.ts";
 
@@ -83,8 +83,7 @@ export function recordEvents(context: EventContext): ServiceImpl<typeof EventSer
 
   /** Records items, settling those that get all of their keys. */
   async function recordOnce(property: string, recordables: Map<Item, Recordable>, now: Micros): Promise<void> {
-    // Whoever asked how far recording is was told that nothing of then is to come any more.
-    if (clock.nowMicros() - now > heldMaxMs * 1000) throw serviceUnavailable(new Error("recording took too long"));
+    checkHeld(clock, now);
     const events = await record(database, property, [...recordables.values()], now);
     relay.wake();
     for (const [index, item] of [...recordables.keys()].entries()) {

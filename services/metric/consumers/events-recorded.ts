@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type EventsRecorded } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus.ts";
+import type { Micros } from "#shared/clock.ts";
 import { decodeId } from "#shared/ids.ts";
 import { withTransaction, type Transaction } from "#shared/postgres.ts";
 import { formatMicros, fromTimestamp } from "#shared/time.ts";
@@ -31,19 +32,29 @@ export function eventsRecorded(context: MetricContext): BusHandler {
   };
 
   async function count(tx: Transaction, property: PropertyRow, batches: readonly EventsRecorded[]): Promise<Numbers> {
-    const { property_id: id, generation, building, building_up_to: upTo } = property;
-    const digests = digestAll(batches);
+    const {
+      property_id: id,
+      generation,
+      counted_up_to: countedUpTo,
+      building,
+      building_up_to: buildingUpTo,
+    } = property;
+    const digests = digestAll(receivedAfter(countedUpTo, batches));
     const ids = await learnMetrics(tx, id, digests, "new");
     const given = await addCells(tx, numbers, id, generation, cellsOf(digests, ids));
-    if (building !== null && upTo !== null) {
-      // What was received before is counted from what is stored.
-      const later = digestAll(
-        batches.filter(({ events: [event] }) => event?.receivedAt && fromTimestamp(event.receivedAt) > upTo),
-      );
-      await addCells(tx, numbers, id, building, cellsOf(later, ids));
+    if (building !== null) {
+      const later = digestAll(receivedAfter(buildingUpTo, batches));
+      const known = ids.size > 0 ? ids : await learnMetrics(tx, id, later, "anew");
+      await addCells(tx, numbers, id, building, cellsOf(later, known));
     }
     return given;
   }
+}
+
+/** Leaves out what is counted from what is stored. All events of a batch were received at once. */
+function receivedAfter(instant: Micros | null, batches: readonly EventsRecorded[]): readonly EventsRecorded[] {
+  if (instant === null) return batches;
+  return batches.filter(({ events: [event] }) => event?.receivedAt && fromTimestamp(event.receivedAt) > instant);
 }
 
 async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: string): Promise<EventsRecorded[]> {

@@ -44,10 +44,14 @@ function* boundariesAfter(
 ): Generator<Micros, void> {
   const start = Temporal.Instant.fromEpochNanoseconds(BigInt(from) * 1000n).toZonedDateTimeISO(timezone);
   if (interval === "hour") {
+    let change = start.getTimeZoneTransition("next");
     for (let at = start; ; yield microsOf(at)) {
-      // By what is left of the hour on the clock, as a clock may be put on or back by half of one.
       const past = (at.minute * 60 + at.second) * 1_000_000 + at.millisecond * 1000 + at.microsecond;
-      at = at.add({ microseconds: 3_600_000_000 - past });
+      let next = at.add({ microseconds: 3_600_000_000 - past });
+      // A clock that is put on or back by less than an hour, and not at a full one, begins another hour there and then.
+      if (change && Temporal.ZonedDateTime.compare(change, next) < 0) next = change;
+      if (change && Temporal.ZonedDateTime.compare(change, next) <= 0) change = next.getTimeZoneTransition("next");
+      at = next;
     }
   }
   const today = start.toPlainDate();

@@ -60,15 +60,16 @@ export function readQuestion(request: AggregateMetricRequest): Question {
   if (timezone === undefined) note("timezone", "This is not the name of an IANA time zone.");
 
   if (request.groupBy.length > groupByMax) note("group_by", `There are at most ${groupByMax} groupings.`);
-  for (const [index, field] of request.groupBy.entries()) {
+  for (const [index, field] of request.groupBy.slice(0, groupByMax).entries()) {
     if (!isField(field)) note(`group_by.${index}`, fieldMessage);
     else if (request.groupBy.indexOf(field) < index) note(`group_by.${index}`, "This field is named twice.");
   }
   if (request.conditions.length > conditionsMax) note("filter", `There are at most ${conditionsMax} conditions.`);
-  const conditions = request.conditions.map((condition) => {
+  const conditions = request.conditions.slice(0, conditionsMax).map((condition) => {
     if (!isField(condition.field)) note(`filter.${condition.field}`, fieldMessage);
     else if (!isScalar(condition.valueJson)) {
       note(`filter.${condition.field}`, "A field is compared with a text, a number, true, false or null.");
+      return condition;
     }
     return inNormalForm(condition);
   });
@@ -117,7 +118,8 @@ function isScalar(json: string): boolean {
 
 /** Currencies are stored in upper case. */
 function inNormalForm({ field, valueJson }: Condition): Condition {
-  return { field, valueJson: field === "currency" && valueJson.startsWith('"') ? valueJson.toUpperCase() : valueJson };
+  if (field !== "currency" || !valueJson.startsWith('"')) return { field, valueJson };
+  return { field, valueJson: JSON.stringify(String(parseJson(valueJson)).toUpperCase()) };
 }
 
 function isReal(micros: Micros): boolean {

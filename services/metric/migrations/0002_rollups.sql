@@ -3,6 +3,8 @@ CREATE TABLE metric.properties (
   property_id uuid PRIMARY KEY,
   -- The roll-ups that are shown. 0: none yet, as events of before are still being counted.
   generation integer NOT NULL,
+  -- What was received up to then is in them from what was stored, whenever its messages come; null where they were made of messages alone.
+  counted_up_to timestamptz,
   -- The roll-ups that are being made anew beside them, from what is stored of events that were received up to then. What is received
   -- later is added to both as it comes.
   building integer,

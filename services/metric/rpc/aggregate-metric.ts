@@ -6,7 +6,7 @@ import {
   type AggregateMetricRequest,
   type MetricService,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError, serviceUnavailable } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { onwardOptions } from "#shared/interceptors.ts";
 import type { Queryable } from "#shared/postgres.ts";
@@ -28,7 +28,9 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
     const { recorded, counted } = await readAsOf(context, request.propertyId, options);
     const metric = await findMetric(context.database, property, request.metric);
     const asked = { property, metric: metric.id, name: metric.name };
-    const series = await answer(context, asked, question, options);
+    const series = await answer(context, asked, question, options, () => {
+      if ((handlerContext.timeoutMs() ?? 1) <= 0) throw serviceUnavailable(new Error("nobody waits any more"));
+    });
     const wants = (measurement: Measurement): boolean => question.measurements.has(measurement);
     return create(AggregateMetricResponseSchema, {
       metric: toMetric(metric),

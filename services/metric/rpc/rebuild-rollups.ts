@@ -1,24 +1,37 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RebuildRollupsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { serviceUnavailable } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
-import { formatMicros } from "#shared/time.ts";
 import type { MetricContext } from "../context.ts";
-import { beginBuilding } from "../sql/properties.ts";
+import { beginBuilding, findPropertyIds } from "../sql/properties.ts";
 
 // No event that was counted already was received later than that, however the clocks of the machines differ.
-const clockDifferenceMaxMicros = 2_000_000;
+const clockDifferenceMaxSeconds = 2;
+// Whoever counts must know of the building before then; else it is begun once more. Somebody may hold the property for a moment.
+const beginMsMax = 1_000;
+const attemptsMax = 10;
 
 /** @param wake has the building begin at once. */
 export function rebuildRollups(
-  { database, clock }: MetricContext,
+  { database }: MetricContext,
   wake: () => void,
 ): ServiceImpl<typeof MetricService>["rebuildRollups"] {
   return async ({ propertyId }) => {
     const property = propertyId === undefined ? null : decodeId("prop", propertyId, "property_id");
-    const upTo = formatMicros(clock.nowMicros() + clockDifferenceMaxMicros);
-    const begun = await beginBuilding(database, [property, upTo]);
+    const wanted = await findPropertyIds(database, [property]);
+    // One after the other, so that none waits for who holds another.
+    for (const { property_id: id } of wanted) await begin(id);
     wake();
-    return create(RebuildRollupsResponseSchema, { properties: begun.length });
+    return create(RebuildRollupsResponseSchema, { properties: wanted.length });
   };
+
+  async function begin(property: string): Promise<void> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const startMs = performance.now();
+      await beginBuilding(database, [property, clockDifferenceMaxSeconds]);
+      if (performance.now() - startMs < beginMsMax) return;
+    }
+    throw serviceUnavailable(new Error("a property is held all the time"));
+  }
 }

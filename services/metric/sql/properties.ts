@@ -5,6 +5,7 @@ import { statement } from "#shared/postgres.ts";
 export interface PropertyRow {
   property_id: string;
   generation: number;
+  counted_up_to: Micros | null;
   building: number | null;
   building_up_to: Micros | null;
 }
@@ -12,7 +13,7 @@ export interface PropertyRow {
 /** $1 property ids. Those that nothing was counted of give no row. */
 export const readProperties = statement<PropertyRow>(
   "metric.properties.read",
-  `SELECT property_id, generation, building, building_up_to FROM metric.properties WHERE property_id = ANY($1::uuid[])`,
+  `SELECT property_id, generation, counted_up_to, building, building_up_to FROM metric.properties WHERE property_id = ANY($1::uuid[])`,
 );
 
 /** Adds properties that nothing was counted of before. $1 property ids, in order */
@@ -45,13 +46,19 @@ export const writeMerged = statement(
   `UPDATE metric.properties SET merged = $2, merges_after = greatest(merges_after, $3) WHERE property_id = $1`,
 );
 
-/** Begins to count a property anew, or all. $1 property_id or null, $2 what was received up to then. One row for each. */
+/** The properties that there are. $1 one, or null for all */
+export const findPropertyIds = statement<{ property_id: string }>(
+  "metric.properties.find_ids",
+  `SELECT property_id FROM metric.properties WHERE $1::uuid IS NULL OR property_id = $1`,
+);
+
+/** Begins to count a property anew. $1 property_id, $2 what was received up to so many seconds from now. */
 export const beginBuilding = statement<{ property_id: string }>(
   "metric.properties.begin_building",
   `UPDATE metric.properties
-   SET building = greatest(generation, coalesce(building, 0)) + 1, building_up_to = $2, built_at = NULL, built_event_id = NULL,
-       built_events = 0, builder_seen_at = NULL
-   WHERE $1::uuid IS NULL OR property_id = $1
+   SET building = greatest(generation, coalesce(building, 0)) + 1, building_up_to = clock_timestamp() + $2 * interval '1 second',
+       built_at = NULL, built_event_id = NULL, built_events = 0, builder_seen_at = NULL
+   WHERE property_id = $1
    RETURNING property_id`,
 );
 
@@ -94,7 +101,7 @@ export const advanceBuilding = statement<{ property_id: string }>(
 /** Shows what was built from now on. $1 property_id, $2 building. No row when it was begun anew. */
 export const finishBuilding = statement<{ property_id: string }>(
   "metric.properties.finish_building",
-  `UPDATE metric.properties SET generation = building, building = NULL, building_up_to = NULL
+  `UPDATE metric.properties SET generation = building, counted_up_to = building_up_to, building = NULL, building_up_to = NULL
    WHERE property_id = $1 AND building = $2 RETURNING property_id`,
 );
 

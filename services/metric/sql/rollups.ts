@@ -1,4 +1,5 @@
 /** Roll-ups: what is added to them, and what is read of them. */
+import type { Micros } from "#shared/clock.ts";
 import { statement } from "#shared/postgres.ts";
 
 /**
@@ -59,11 +60,18 @@ export const sumRollups = statement<{
    GROUP BY 1, 2, 3`,
 );
 
-/** The sets of profiles of the same roll-ups, one by one. */
-export const readSetsWithin = statement<{ bucket: number; source: string; currency: string; profiles: Buffer }>(
+/** The sets of profiles of the same roll-ups, a page at a time. $9 period, $10 source and $11 currency after which, $12 how many */
+export const readSetsWithin = statement<{
+  period: Micros;
+  bucket: number;
+  source: string;
+  currency: string;
+  profiles: Buffer;
+}>(
   "metric.rollup_profiles.read_within",
-  `SELECT width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, profiles
-   FROM metric.rollup_profiles WHERE ${within}`,
+  `SELECT period, width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, profiles
+   FROM metric.rollup_profiles WHERE ${within} AND (period, source, currency) > ($9, $10, $11)
+   ORDER BY period, source, currency LIMIT $12`,
 );
 
 /** How many events the roll-ups of metrics hold in all. $1 property_id, $2 metric ids, $3 generation */
