@@ -103,8 +103,13 @@ export interface Bus {
    * @throws BusAwayError
    */
   retry(consumer: string | undefined): Promise<{ retried: number; isComplete: boolean }>;
-  /** Forgets the messages that every consumer has taken, so that what they say of persons stays with the services. Done by itself every minute. */
-  trim(): Promise<void>;
+  /**
+   * Forgets messages that every consumer has taken, so that what they say of persons stays with the services. One that cannot be forgotten now is
+   * when the stream's age limit ends it.
+   */
+  forget(incarnation: string, sequences: readonly number[]): Promise<void>;
+  /** Changes whenever the bus was away in between: what was with it then may be lost. */
+  readonly session: number;
   /** Ends the deliveries, waiting for the handlers that are at work. */
   close(): Promise<void>;
 }
@@ -137,7 +142,8 @@ export function createLocalBus(log: Log): Bus {
     // A message that fails stays in its outbox, which tells of it.
     describe: () => Promise.resolve({ consumers: [], deadLetterCounts: new Map(), deadLetters: [] }),
     retry: () => Promise.resolve({ retried: 0, isComplete: true }),
-    trim: () => Promise.resolve(),
+    forget: () => Promise.resolve(),
+    session: 0,
     close: () => Promise.resolve(),
   };
 }

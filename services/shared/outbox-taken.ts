@@ -51,7 +51,7 @@ export async function settleTaken(settling: Settling): Promise<{ unpublished: nu
 }
 
 async function removeTaken(
-  { statements, database, signal }: Settling,
+  { statements, database, bus, signal }: Settling,
   published: readonly PublishedSubject[],
   { incarnation, takenUpTo }: Progress,
 ): Promise<void> {
@@ -61,7 +61,14 @@ async function removeTaken(
   if (subjects.length > 0) {
     await inChunks(
       outboxStepRowsMax,
-      (rows) => statements.removeTaken(database, [subjects, sequences, incarnation, rows]),
+      async (rows) => {
+        const taken = await statements.removeTaken(database, [subjects, sequences, incarnation, rows]);
+        await bus.forget(
+          incarnation,
+          taken.map(({ sequence }) => sequence),
+        );
+        return taken;
+      },
       signal,
     );
   }

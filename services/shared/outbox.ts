@@ -83,6 +83,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const statements = outboxStatements(schema);
   const owner = new Owner();
   const stopping = new AbortController();
+  let settledSession: number | undefined;
   let wakeUp = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   const room = watchRoom(statements, database, outboxBytesMax, log);
@@ -123,6 +124,13 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      // A bus that was away may have lost the last that it was given: that is found before new messages take its sequences.
+      const { session } = bus;
+      if (session !== settledSession) {
+        if (await settle(stopping.signal)) settledSession = session;
+        else await pause(awayPauseMs);
+        continue;
+      }
       wakeUp = Promise.withResolvers<void>();
       let round = { taken: 0, isAway: false };
       try {
@@ -145,14 +153,16 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
 
   const wake = (): void => wakeUp.resolve();
 
-  /** Deletes what was taken; publishes again what the bus has lost. */
-  async function settle(signal: AbortSignal): Promise<void> {
+  /** Deletes what was taken; publishes again what the bus has lost. @returns whether the bus could tell. */
+  async function settle(signal: AbortSignal): Promise<boolean> {
     try {
       const { unpublished } = await settleTaken({ statements, database, bus, log, signal });
       if (unpublished > 0) wake();
+      return true;
     } catch (error) {
       // It is said where something waits to be published; what is published can wait.
       if (!(error instanceof BusAwayError)) log.warn({ err: asError(error) }, "nobody can tell what was taken");
+      return false;
     }
   }
 
@@ -180,7 +190,11 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       return { rows: rows.length, next: isLast ? undefined : { propertyId: last.property_id, id: last.id } };
     },
     start() {
-      owner.own(repeat(takenIntervalMs, log, "look what was taken", settle));
+      owner.own(
+        repeat(takenIntervalMs, log, "look what was taken", async (signal) => {
+          await settle(signal);
+        }),
+      );
       owner.own(room.start());
       running = run();
     },

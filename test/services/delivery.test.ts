@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { EventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import { createLocalBus, type Bus, type BusHandler, type BusMessage } from "#shared/bus.ts";
 import { systemClock } from "#shared/clock.ts";
+import { DaybookError } from "#shared/errors.ts";
 import { encodeId, newId, newUuid } from "#shared/ids.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
@@ -116,29 +117,6 @@ test("a NATS that lost its store is given its stream and consumers anew, and del
   expect(taken).toEqual(new Set([before, after]));
 }, 120_000);
 
-test("NATS forgets a message when all of its consumers have taken it, and not before", async () => {
-  const url = inject("natsUrl");
-  const bus = owner.own(await connectTo(url));
-  const topic = `daybook.test.${newUuid()}`;
-  const taken: string[] = [];
-  const gate = Promise.withResolvers<void>();
-  await bus.subscribe(`quick-${newUuid()}`, topic, (delivered) => {
-    taken.push(...delivered.map(({ id }) => id));
-    return Promise.resolve();
-  });
-  await bus.subscribe(`slow-${newUuid()}`, topic, () => gate.promise);
-  const messages = Array.from({ length: 3 }, () => ({ ...batch(newId("prop"), ["a.a"]), subject: topic }));
-  await bus.publish(messages);
-  await eventually(() => (taken.length === 3 ? true : undefined));
-  await bus.trim();
-  expect(await countKept(url, topic)).toBe(3);
-  gate.resolve();
-  await eventually(async () => {
-    await bus.trim();
-    return (await countKept(url, topic)) === 0 ? true : undefined;
-  });
-});
-
 /** An outbox of its own, and what publishes it. */
 async function makeOutbox(schema: string, bus: Bus): Promise<{ bus: Bus; relay: OutboxRelay }> {
   owner.own(bus);
@@ -170,6 +148,40 @@ function drained(schema: string): Promise<true> {
     return rows[0]?.rows === 0 ? true : undefined;
   });
 }
+
+test("NATS forgets a message when all of its consumers have taken it, and not before, and not those behind it", async () => {
+  const url = inject("natsUrl");
+  const { bus, relay } = await makeOutbox(`outbox_${newUuid().slice(-12)}`, await connectTo(url));
+  const topic = `daybook.test.${newUuid()}`;
+  const taken: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  await bus.subscribe(`quick-${newUuid()}`, topic, (delivered) => {
+    taken.push(...delivered.map(({ id }) => id));
+    return Promise.resolve();
+  });
+  // The last comes again and again, as if it could not be taken for a while.
+  const messages = Array.from({ length: 3 }, () => ({ ...batch(newId("prop"), ["a.a"]), subject: topic }));
+  const last = messages.at(-1)?.id;
+  let isHeld = true;
+  let refusals = 0;
+  await bus.subscribe(`slow-${newUuid()}`, topic, async (delivered) => {
+    await gate.promise;
+    if (!isHeld || !delivered.some(({ id }) => id === last)) return;
+    refusals++;
+    throw new DaybookError("service_unavailable", "not now");
+  });
+  relay.start();
+  await write(relay.schema, messages, topic);
+  await eventually(() => (taken.length === 3 ? true : undefined));
+  expect(await countKept(url, topic)).toBe(3);
+  gate.resolve();
+  await eventually(async () => ((await countKept(url, topic)) === 1 ? true : undefined));
+  const before = refusals;
+  await eventually(() => (refusals > before ? true : undefined));
+  isHeld = false;
+  await drained(relay.schema);
+  await eventually(async () => ((await countKept(url, topic)) === 0 ? true : undefined));
+});
 
 test("what a stream lost without a trace comes when an operator has it published again", async () => {
   const folder = await mkdtemp(join(tmpdir(), "daybook-nats-"));

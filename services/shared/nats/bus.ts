@@ -9,7 +9,6 @@ import type { Registry } from "prom-client";
 import { BusAwayError, type Bus, type BusMessage, type ConsumerState, type Published } from "../bus.ts";
 import { asError } from "../delivery.ts";
 import type { Log } from "../log.ts";
-import { repeat } from "../repeat.ts";
 import { createAcks } from "./acks.ts";
 import { consume, handlerMessagesMax, type RedeliveryLimits } from "./consume.ts";
 import { countDeadLetters, describeDeadLetters, headersOf, nextOf, retryDeadLetters } from "./dead-letters.ts";
@@ -18,11 +17,11 @@ import {
   ensureConsumer,
   ensureReplicas,
   ensureStream,
+  forgetMessages,
   listConsumers,
   managerOf,
   readProgress,
   streamName,
-  trimStream,
 } from "./stream.ts";
 
 /** What a bus on NATS is made from. */
@@ -39,7 +38,6 @@ export interface NatsBusOptions {
 }
 
 const publishTimeoutMs = 5_000;
-const trimIntervalMs = 60_000;
 // A request for messages ends after so long, and is made again. It is also how long a consumer that was lost stays unnoticed.
 const pullTimeoutMs = 5_000;
 const metricsTimeoutMs = 1_000;
@@ -55,13 +53,12 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   const client = jetstream(connection, { timeout: publishTimeoutMs });
   const acks = createAcks(connection);
   const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
-  const trimming = repeat(trimIntervalMs, log, "forget messages", () => trimStream(manager));
-  const isConnected = watch(connection);
+  const state = watch(connection);
   // As it was found after the last messages were published.
   let incarnation: string | undefined;
 
   function checkConnected(): void {
-    if (!isConnected()) throw new BusAwayError(new Error("no server is connected"));
+    if (!state.isConnected) throw new BusAwayError(new Error("no server is connected"));
   }
 
   /** @throws BusAwayError when there is no answer. */
@@ -122,9 +119,17 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
         deadLetters: await describeDeadLetters(manager),
       })),
     retry: (consumer) => asking(() => retryDeadLetters(client, manager, consumer)),
-    trim: () => trimStream(manager),
+    async forget(made, sequences) {
+      // Sequences of another stream are those of other messages.
+      if (made !== incarnation) return;
+      await forgetMessages(manager, sequences).catch((error: unknown) =>
+        log.warn({ err: error }, "messages that were taken stay with the server for now"),
+      );
+    },
+    get session() {
+      return state.session;
+    },
     async close() {
-      await trimming.close();
       for (const { messages, finished } of deliveries) {
         // A server that is away cannot be told; what it delivered and was not acknowledged comes again.
         await messages.close().catch(() => undefined);
@@ -156,16 +161,18 @@ async function connectPatiently({ servers, name, replicas }: NatsBusOptions): Pr
   }
 }
 
-/** @returns what says whether a server is connected at the moment. */
-function watch(connection: NatsConnection): () => boolean {
-  let isConnected = true;
+/** @returns whether a server is connected at the moment, and how many there have been. */
+function watch(connection: NatsConnection): { isConnected: boolean; session: number } {
+  const state = { isConnected: true, session: 1 };
   void (async () => {
     for await (const { type } of connection.status()) {
-      if (type === "disconnect") isConnected = false;
-      if (type === "reconnect") isConnected = true;
+      if (type === "disconnect") state.isConnected = false;
+      if (type !== "reconnect") continue;
+      state.isConnected = true;
+      state.session++;
     }
   })();
-  return () => isConnected;
+  return state;
 }
 
 const missing: ReadonlySet<string> = new Set([

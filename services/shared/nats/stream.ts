@@ -1,4 +1,4 @@
-/** The stream and its consumers, as the server keeps them: made when they are missing, looked at, and trimmed. */
+/** The stream and its consumers, as the server keeps them: made when they are missing, looked at, and rid of what was taken. */
 import {
   jetstreamManager,
   JetStreamApiCodes,
@@ -118,16 +118,24 @@ export async function readProgress(manager: JetStreamManager, replicas: number |
   };
 }
 
-/** Forgets what every consumer of its subject has taken. Dead letters stay: nobody consumes their subjects. */
-export async function trimStream(manager: JetStreamManager): Promise<void> {
-  const consumers: ConsumerInfo[] = [];
-  for await (const info of manager.consumers.list(streamName)) consumers.push(info);
-  const floors = floorsOf(consumers);
-  // Somebody else's consumer, of more than one subject: there is no telling what it has taken of each.
-  if ([...floors.keys()].some((subject) => /[*>]/.test(subject))) return;
-  for (const [filter, sequence] of floors) {
-    if (sequence === 0 || filter.startsWith(deadPrefix)) continue;
-    await manager.streams.purge(streamName, { filter, seq: sequence + 1 });
+const forgottenAtOnce = 64;
+
+/**
+ * Deletes messages one by one. To purge a subject up to a sequence would take one request, but makes servers before 2.9.15 forget which messages
+ * beyond it they have delivered and not seen acknowledged: those would never come again.
+ * Source: https://github.com/nats-io/nats-server/pull/3892
+ */
+export async function forgetMessages(manager: JetStreamManager, sequences: readonly number[]): Promise<void> {
+  for (let at = 0; at < sequences.length; at += forgottenAtOnce) {
+    const some = sequences.slice(at, at + forgottenAtOnce);
+    await Promise.all(
+      some.map((sequence) =>
+        manager.streams.deleteMessage(streamName, sequence).catch((error: unknown) => {
+          // Gone already.
+          if (!(error instanceof JetStreamApiError)) throw error;
+        }),
+      ),
+    );
   }
 }
 

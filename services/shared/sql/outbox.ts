@@ -87,8 +87,8 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence DESC LIMIT 1
        ) highest`,
     ),
-    /** Deletes published rows of subjects, up to a sequence each. $1 subjects, $2 sequences, $3 incarnation, $4 rows of each at most. One row for each. */
-    removeTaken: plannedStatement<{ removed: boolean }>(
+    /** Deletes published rows of subjects, up to a sequence each. $1 subjects, $2 sequences, $3 incarnation, $4 rows of each at most. */
+    removeTaken: plannedStatement<{ sequence: number }>(
       `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
          SELECT found.ctid FROM unnest($1::text[], $2::bigint[]) AS taken (subject, up_to)
          CROSS JOIN LATERAL (
@@ -96,7 +96,7 @@ export function outboxStatements(schema: string) {
            WHERE sequence IS NOT NULL AND subject = taken.subject AND incarnation = $3 AND sequence <= taken.up_to
            ORDER BY sequence LIMIT $4 FOR UPDATE SKIP LOCKED
          ) found
-       )) RETURNING true AS removed`,
+       )) RETURNING sequence`,
     ),
     /**
      * Deletes the oldest published rows of a subject, if they are as old as this. $1 subject, $2 incarnation, $3 seconds, $4 rows at most. One row
