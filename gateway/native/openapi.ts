@@ -4,8 +4,10 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { errorCatalogue, type ErrorCode } from "#shared/errors.ts";
 import { newestRevision, revisions } from "#shared/revisions.ts";
+import { exampleIds } from "./examples.ts";
+import { headerParameters, pathParameters, queryParameters } from "./openapi-parameters.ts";
 import type { Operation } from "./operation.ts";
-import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
+import { pageLimit } from "./query.ts";
 import * as resources from "./resources.ts";
 import * as bodies from "./schemas.ts";
 import { documented, opaque } from "./validation.ts";
@@ -111,15 +113,18 @@ const commonHeaders = {
 };
 
 function describeOperation({ method, url, scope, operation }: DocumentedRoute): Json {
-  const { id, tag, summary, description, body, success } = operation;
+  const { id, tag, summary, description, body, success, examples } = operation;
   const isWrite = method !== "GET" && !operation.reads;
   const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
-  const content = toContent({
-    type: "object",
-    properties: { data, meta: toSchema(resources.Meta) },
-    required: ["data", "meta"],
-    additionalProperties: false,
-  });
+  const content = toContent(
+    {
+      type: "object",
+      properties: { data, meta: toSchema(resources.Meta) },
+      required: ["data", "meta"],
+      additionalProperties: false,
+    },
+    { Answer: { data: examples.data, meta: exampleMeta(operation) } },
+  );
   const answers = Object.entries(success).map(([status, text]): [string, Json] => [
     status,
     {
@@ -139,107 +144,42 @@ function describeOperation({ method, url, scope, operation }: DocumentedRoute): 
     tags: [tag],
     summary,
     description: [description, scope === null ? "For every key." : `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
-    parameters: [...pathParameters(url), ...queryParameters(operation.query), ...headerParameters(operation)],
+    parameters: [
+      ...pathParameters(url),
+      ...queryParameters(operation.query, examples.query),
+      ...headerParameters(operation),
+    ],
     ...(forms
-      ? { requestBody: { required: true, content: toContent(forms.length > 1 ? { anyOf: forms } : forms[0]) } }
+      ? {
+          requestBody: {
+            required: true,
+            content: toContent(forms.length > 1 ? { anyOf: forms } : forms[0], examples.bodies),
+          },
+        }
       : {}),
     responses: { ...Object.fromEntries(answers), ...refusals(operation, scope, body !== undefined) },
   };
 }
 
-function toContent(schema: unknown): Json {
-  return { "application/json": { schema } };
+/** @param examples by what they show, in words. */
+function toContent(schema: unknown, examples: Readonly<Record<string, object>> = {}): Json {
+  const named = Object.entries(examples).map(([summary, value]) => [toName(summary), { summary, value }]);
+  return { "application/json": { schema, ...(named.length > 0 ? { examples: Object.fromEntries(named) } : {}) } };
 }
 
-function pathParameters(url: string): Json[] {
-  return [...url.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
+/** Words as the name of an example. */
+function toName(words: string): string {
+  return words.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 }
 
-function queryParameters(rules: QueryRules = {}): Json[] {
-  const parameter = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
-    name,
-    in: "query",
-    description,
-    schema,
-  });
-  const boundOf = { gte: "from then on", gt: "after then", lte: "up to then", lt: "before then" };
-  const expandable = Object.entries(rules.expands ?? {});
-  return [
-    ...Object.entries(rules.filters ?? {}).map(([name, text]) => parameter(`filter[${name}]`, text)),
-    ...Object.entries(rules.ranges ?? {}).flatMap(([name, text]) =>
-      rangeOperators.map((operator) =>
-        parameter(`filter[${name}][${operator}]`, `${text}: ${boundOf[operator]}`, {
-          type: "string",
-          format: "date-time",
-        }),
-      ),
-    ),
-    ...(rules.sorts
-      ? [
-          parameter("sort", "The order; ids decide between equals", {
-            type: "string",
-            enum: rules.sorts.flatMap((field) => [field, `-${field}`]),
-            default: rules.sortDefault,
-          }),
-        ]
-      : []),
-    ...(expandable.length > 0
-      ? [
-          parameter(
-            "expand",
-            `What to show in full, joined by commas. ${expandable.map((entry) => entry.join(": ")).join(". ")}`,
-          ),
-        ]
-      : []),
-    ...(rules.paged
-      ? [
-          parameter("page[limit]", `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}`, {
-            type: "integer",
-            minimum: 1,
-            default: pageLimit.default,
-          }),
-          parameter(
-            "page[after]",
-            "meta.page.next_cursor of the page before; good for 7 days and for the same query only",
-          ),
-        ]
-      : []),
-    ...(rules.resolves
-      ? [
-          parameter("resolve", "false reads a merged profile itself, not its survivor", {
-            type: "boolean",
-            default: true,
-          }),
-        ]
-      : []),
-  ];
-}
-
-function headerParameters({ precondition }: Operation): Json[] {
-  const parameter = (name: string, description: string, schema: Json): Json => ({
-    name,
-    in: "header",
-    description,
-    schema,
-  });
-  return [
-    parameter(
-      "Service-Version",
-      `A date: answer in the newest revision not after it, of ${newestRevision} and before`,
-      {
-        type: "string",
-        format: "date",
-      },
-    ),
-    ...(precondition
-      ? [parameter("If-Match", "The ETag of a prior read; without it the last write wins", { type: "string" })]
-      : []),
-  ];
+function exampleMeta({ list, query, reads }: Operation): Json {
+  return {
+    request_id: exampleIds.request,
+    revision: newestRevision,
+    livemode: true,
+    ...(reads ? { as_of: "2026-11-02T16:05:01.000000Z" } : {}),
+    ...(list && query?.paged ? { page: { limit: pageLimit.default, has_more: false, next_cursor: null } } : {}),
+  };
 }
 
 const everyOperation: readonly ErrorCode[] = [

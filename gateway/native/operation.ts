@@ -29,6 +29,17 @@ export interface Operation {
   etag?: true;
   /** What it refuses for beyond what every operation does. */
   errors?: readonly ErrorCode[];
+  examples: Examples;
+}
+
+/** Examples of an operation. The tests send those of requests, and hold those of answers against their schemas. */
+export interface Examples {
+  /** Bodies, by what they show; each form has one at least. */
+  bodies?: Readonly<Record<string, object>>;
+  /** Values of query parameters, by their names. */
+  query?: Readonly<Record<string, string>>;
+  /** Data of an answer; of a list, an array. */
+  data: object;
 }
 
 declare module "fastify" {

@@ -9,6 +9,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { identifierRoutes } from "./routes/identifiers.ts";
 import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
 import { metricRoutes } from "./routes/metrics.ts";
+import { profileBatchRoutes } from "./routes/profile-batch.ts";
 import { profileRoutes } from "./routes/profiles.ts";
 import { schemaRoutes } from "./routes/schemas.ts";
 import { revisionRoutes } from "./routes/revisions.ts";
@@ -27,6 +28,7 @@ export function nativeSurface(context: NativeContext, document: (text: object) =
     const addMethodNotAllowed = collectMethods(app);
     eventRoutes(app, context);
     profileRoutes(app, context);
+    profileBatchRoutes(app, context);
     identifierRoutes(app, context);
     metricRoutes(app, context);
     metricAggregateRoutes(app, context);

@@ -1,52 +1,28 @@
 /** The OpenAPI document: valid, complete, and true of what is answered. */
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
 import { beforeAll, expect, test } from "vitest";
-import type { Answer } from "../support/api.ts";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { readOpenApi, type OpenApi } from "../support/openapi.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
 
-interface Documented {
-  operationId: string;
-  parameters: { name: string; in: string; required?: boolean }[];
-  requestBody?: { content: Record<string, { schema: object }> };
-  responses: Record<string, { headers: object; content: Record<string, { schema: object }> }>;
-}
-type Document = { paths: Record<string, Record<string, Documented>>; components: object };
-
 describeEverywhere("the OpenAPI document", (daybook) => {
-  let document: Document;
+  let openApi: OpenApi;
   let api: TestProperty;
   beforeAll(async () => {
     api = await daybook().newProperty();
-    document = (await api.get("/openapi.json")).body;
+    openApi = await readOpenApi(api);
   });
-
-  /** Compiles a schema of the document, in which references are found. */
-  function compile(schema: object) {
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
-    addFormats.default(ajv);
-    return ajv.compile({ ...schema, components: document.components });
-  }
-
-  const operationAt = (method: string, path: string): Documented => {
-    const found = document.paths[path]?.[method.toLowerCase()];
-    if (!found) throw new Error(`${method} ${path} is not described`);
-    return found;
-  };
+  const operationAt: OpenApi["operationAt"] = (method, path) => openApi.operationAt(method, path);
 
   test("is valid, as an independent validator sees it", async () => {
-    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    const { valid, errors } = await new Validator().validate(JSON.parse(openApi.text) as Record<string, unknown>);
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
   });
 
   test("describes every operation, each under a name of its own", () => {
-    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`),
-    );
+    const described = openApi.operations.map(({ method, path, operationId }) => `${method} ${path} ${operationId}`);
     expect(described.toSorted()).toEqual([
       "DELETE /v1/profiles/{id}/identifiers/{identifier_id} removeIdentifier",
       "GET /v1/account getAccount",
@@ -76,25 +52,6 @@ describeEverywhere("the OpenAPI document", (daybook) => {
   });
 
   test("says what is answered, in good times and in bad", async () => {
-    const expectDescribed = (answer: Answer, method: string, path: string): void => {
-      const operation = operationAt(method, path);
-      const response = operation.responses[answer.status];
-      if (!response) throw new Error(`${operation.operationId} does not describe ${answer.status}: ${answer.text}`);
-      const validate = compile(response.content["application/json"]?.schema ?? {});
-      expect([operation.operationId, validate(answer.body), validate.errors]).toEqual([
-        operation.operationId,
-        true,
-        null,
-      ]);
-      for (const name of Object.keys(response.headers).filter((header) => header !== "Location")) {
-        expect([operation.operationId, answer.status, name, answer.headers.get(name) !== null]).toEqual([
-          operation.operationId,
-          answer.status,
-          name,
-          true,
-        ]);
-      }
-    };
     const email = newEmail();
     const person = await newProfile(api, {
       identifiers: [email, newEmail()],
@@ -177,25 +134,24 @@ describeEverywhere("the OpenAPI document", (daybook) => {
     for (const [method, described, path, body] of calls) {
       const send = method === "PATCH" ? api.patch : api.post;
       const answer = body === undefined ? await api.request(method, path) : await send(path, body);
-      expectDescribed(answer, method, described);
+      openApi.expectDescribed(answer, operationAt(method, described));
     }
     const poor = await api.withScopes(["accounts:read"]);
-    expectDescribed(await poor.get("/v1/profiles"), "GET", "/v1/profiles");
+    openApi.expectDescribed(await poor.get("/v1/profiles"), operationAt("GET", "/v1/profiles"));
     expect(operationAt("GET", "/v1/revisions").responses[403]).toBeUndefined();
     const busy = await daybook().newProperty({ rateLimits: { ordinary: 1 } });
     const refused = await eventually(async () => {
       const answer = await busy.get("/v1/account");
       return answer.status === 429 ? answer : undefined;
     });
-    expectDescribed(refused, "GET", "/v1/account");
+    openApi.expectDescribed(refused, operationAt("GET", "/v1/account"));
     const stale = await api.patch(person.path, { attributes: { a: 1 } }, { headers: { "if-match": '"v1"' } });
     expect(stale.status).toBe(412);
-    expectDescribed(stale, "PATCH", ofProfile);
+    openApi.expectDescribed(stale, operationAt("PATCH", ofProfile));
   });
 
   test("takes the bodies that it describes, and describes no others", () => {
-    const validate = (path: string) =>
-      compile(operationAt("POST", path).requestBody?.content["application/json"]?.schema ?? {});
+    const validate = (path: string) => openApi.compile(operationAt("POST", path).body?.schema ?? {});
     const upsert = validate("/v1/profiles/upsert");
     expect(
       upsert({ identifiers: [newEmail()], attribute_operations: [{ op: "set", path: ["a", "b"], value: 1 }] }),

@@ -4,6 +4,7 @@ import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { accountJson } from "../convert/account.ts";
 import { sendData } from "../envelope.ts";
+import { exampleAccount } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { queryOf } from "../query.ts";
 import { Account } from "../resources.ts";
@@ -14,6 +15,7 @@ const read = operation("accounts:read", {
   summary: "Read the property and the key of the request",
   data: Account,
   success: { 200: "The account" },
+  examples: { data: exampleAccount },
 });
 
 export function accountRoutes(app: FastifyInstance, { clients }: NativeContext): void {

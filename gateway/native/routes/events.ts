@@ -13,6 +13,7 @@ import { eventJson, fromGuideEvent, toEventInput, toGuideEventError, type EventE
 import { metricJson } from "../convert/metrics.ts";
 import { profileJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
+import { exampleEvent, exampleEventBatch, exampleIds, exampleProfile } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
 import { resolvedMeta } from "../profile.ts";
@@ -50,6 +51,31 @@ const create = operation("events:write", {
     "parameter_conflict",
     "idempotency_key_reused",
   ],
+  examples: {
+    bodies: {
+      "An order, by email": {
+        type: "order.completed",
+        identifier: { type: "email", value: "ada@example.com" },
+        properties: { order_id: "1001", items: [{ sku: "TEA-250" }] },
+        value: "49.90",
+        currency: "EUR",
+        dedupe_id: "order-1001",
+      },
+      "A visit, by profile": {
+        type: "page.viewed",
+        profile_id: exampleIds.profile,
+        properties: { path: "/teas" },
+        occurred_at: "2026-11-02T10:30:00+01:00",
+      },
+      "The form of the getting-started guide": {
+        event_type: "order_completed",
+        profile: { email: "ada@example.com" },
+        properties: { order_id: "1002" },
+        idempotency_key: "order-1002",
+      },
+    },
+    data: exampleEvent,
+  },
 });
 
 const batch = operation("events:write", {
@@ -61,6 +87,40 @@ const batch = operation("events:write", {
   data: BatchResult,
   success: { 200: "What became of each item" },
   errors: ["too_many_items"],
+  examples: {
+    bodies: {
+      "Two events": {
+        events: [
+          {
+            type: "order.completed",
+            identifier: { type: "email", value: "ada@example.com" },
+            properties: { order_id: "1003" },
+            client_reference: "row 1",
+          },
+          {
+            type: "order.refunded",
+            identifier: { type: "external_id", value: "customer-7" },
+            properties: { order_id: "1003" },
+            value: "-24.95",
+            currency: "EUR",
+            idempotency_key: "refund-1003",
+          },
+        ],
+      },
+      History: {
+        events: [
+          {
+            type: "order.completed",
+            identifier: { type: "phone", value: "+351910000123" },
+            properties: {},
+            occurred_at: "2024-03-01T12:00:00Z",
+          },
+        ],
+        backfill: true,
+      },
+    },
+    data: exampleEventBatch,
+  },
 });
 
 const list = operation("events:read", {
@@ -82,6 +142,19 @@ const list = operation("events:read", {
   data: Event,
   list: true,
   success: { 200: "A page of events" },
+  examples: {
+    query: {
+      "filter[type]": "order.completed",
+      "filter[profile_id]": exampleIds.profile,
+      "filter[source]": "api",
+      "filter[occurred_at][gte]": "2026-11-01T00:00:00Z",
+      "filter[occurred_at][lt]": "2026-12-01T00:00:00Z",
+      sort: "-received_at",
+      expand: "profile,metric",
+      "page[limit]": "10",
+    },
+    data: [exampleEvent],
+  },
 });
 
 const read = operation("events:read", {
@@ -92,6 +165,7 @@ const read = operation("events:read", {
   data: Event,
   success: { 200: "The event" },
   errors: ["invalid_id", "resource_not_found"],
+  examples: { query: { expand: "profile" }, data: { ...exampleEvent, profile: exampleProfile } },
 });
 
 export function eventRoutes(app: FastifyInstance, { clients, recording, cursors }: NativeContext): void {

@@ -7,6 +7,7 @@ import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { identifierObject, profileEtag, toIdentifierInput } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
+import { exampleIdentifier, exampleIds } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { readPrecondition } from "../precondition.ts";
@@ -31,6 +32,7 @@ const list = operation("profiles:read", {
   list: true,
   success: { 200: "A page of identifiers" },
   errors: pathErrors,
+  examples: { data: [exampleIdentifier] },
 });
 
 const read = operation("profiles:read", {
@@ -40,6 +42,7 @@ const read = operation("profiles:read", {
   query: { resolves: true },
   success: { 200: "The identifier" },
   errors: pathErrors,
+  examples: { data: exampleIdentifier },
 });
 
 const add = operation("identifiers:write", {
@@ -51,6 +54,13 @@ const add = operation("identifiers:write", {
   precondition: true,
   success: { 200: "The profile had it before", 201: "The identifier added" },
   errors: [...pathErrors, "identity_conflict", "profile_redacted", "too_many_items"],
+  examples: {
+    bodies: {
+      "A phone": { type: "phone", value: "+351910000123" },
+      "A primary email": { type: "email", value: "ada@example.com", is_primary: true },
+    },
+    data: exampleIdentifier,
+  },
 });
 
 const promote = operation("identifiers:write", {
@@ -61,6 +71,7 @@ const promote = operation("identifiers:write", {
   precondition: true,
   success: { 200: "The identifier after the write" },
   errors: [...pathErrors, "profile_redacted"],
+  examples: { bodies: { "The primary one": { is_primary: true } }, data: exampleIdentifier },
 });
 
 const remove = operation("identifiers:write", {
@@ -71,6 +82,7 @@ const remove = operation("identifiers:write", {
   data: DeletedIdentifier,
   success: { 200: "It is gone" },
   errors: [...pathErrors, "profile_redacted", "last_identifier"],
+  examples: { data: { id: exampleIds.identifier, object: "identifier", deleted: true } },
 });
 
 type OfProfile = { Params: { id: string } };

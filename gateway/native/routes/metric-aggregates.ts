@@ -5,6 +5,7 @@ import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { aggregateJson, toAggregateRequest } from "../convert/aggregates.ts";
 import { sendData } from "../envelope.ts";
+import { exampleIds } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { queryOf } from "../query.ts";
 import { MetricAggregate } from "../resources.ts";
@@ -28,6 +29,42 @@ const aggregate = operation("metrics:read", {
   data: MetricAggregate,
   success: { 200: "The answer" },
   errors: ["invalid_id", "parameter_conflict", "resource_not_found", "too_many_items"],
+  examples: {
+    bodies: {
+      "Orders and revenue by day, in euros": {
+        metric: "order.completed",
+        measurements: ["count", "sum_value"],
+        interval: "day",
+        from: "2026-11-01T00:00:00Z",
+        to: "2026-11-03T00:00:00Z",
+        timezone: "UTC",
+        filter: { currency: "EUR" },
+      },
+      "Customers by source, in one total": {
+        metric_id: exampleIds.metric,
+        measurements: ["unique_profiles"],
+        from: "2026-11-01T00:00:00Z",
+        to: "2026-12-01T00:00:00Z",
+        group_by: ["source"],
+      },
+    },
+    data: {
+      object: "metric_aggregate",
+      metric_id: exampleIds.metric,
+      name: "order.completed",
+      interval: "day",
+      timezone: "UTC",
+      from: "2026-11-01T00:00:00.000000Z",
+      to: "2026-11-03T00:00:00.000000Z",
+      buckets: ["2026-11-01T00:00:00.000000Z", "2026-11-02T00:00:00.000000Z"],
+      series: [{ group: {}, count: [0, 2], sum_value: ["0", "74.85"] }],
+      recency: {
+        first_occurred_at: "2026-11-02T09:30:00.000000Z",
+        last_occurred_at: "2026-11-02T16:05:00.000000Z",
+        last_received_at: "2026-11-02T16:05:00.250000Z",
+      },
+    },
+  },
 });
 
 export function metricAggregateRoutes(app: FastifyInstance, { clients }: NativeContext): void {

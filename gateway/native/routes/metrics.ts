@@ -7,6 +7,7 @@ import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { metricJson } from "../convert/metrics.ts";
 import { sendData } from "../envelope.ts";
+import { exampleMetric } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { queryOf } from "../query.ts";
@@ -32,6 +33,15 @@ const list = operation("metrics:read", {
   data: Metric,
   list: true,
   success: { 200: "A page of metrics" },
+  examples: {
+    query: {
+      "filter[name]": "order.completed",
+      "filter[source]": "api",
+      "filter[system]": "false",
+      "page[limit]": "10",
+    },
+    data: [exampleMetric],
+  },
 });
 
 const read = operation("metrics:read", {
@@ -41,6 +51,7 @@ const read = operation("metrics:read", {
   data: Metric,
   success: { 200: "The metric" },
   errors: ["invalid_id", "resource_not_found"],
+  examples: { data: exampleMetric },
 });
 
 const create = operation("metrics:write", {
@@ -54,6 +65,17 @@ const create = operation("metrics:write", {
   data: Metric,
   success: { 201: "The metric registered" },
   errors: ["invalid_event_type", "reserved_event_type", "metric_exists", "too_many_items"],
+  examples: {
+    bodies: { "A metric to come": { name: "loyalty.joined", description: "Joined the loyalty programme" } },
+    data: {
+      ...exampleMetric,
+      name: "loyalty.joined",
+      source: null,
+      description: "Joined the loyalty programme",
+      first_seen_at: null,
+      schema: {},
+    },
+  },
 });
 
 const update = operation("metrics:write", {
@@ -65,6 +87,10 @@ const update = operation("metrics:write", {
   data: Metric,
   success: { 200: "The metric after the write" },
   errors: ["invalid_id", "resource_not_found", "metric_read_only"],
+  examples: {
+    bodies: { "A description": { description: "Paid orders" }, "No description any more": { description: null } },
+    data: { ...exampleMetric, description: "Paid orders" },
+  },
 });
 
 type WithId = { Params: { id: string } };

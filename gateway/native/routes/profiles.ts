@@ -1,12 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import { ProfileSort, type UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
+import { ProfileSort } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
-import { checkItemCount } from "#shared/limits.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
-import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
 import {
   fromGuideUpsert,
@@ -18,37 +16,26 @@ import {
   toUpsertRequest,
 } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
+import { exampleIdentifier, exampleIds, exampleProfile } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
-import { readPrecondition, refusePrecondition } from "../precondition.ts";
+import { readPrecondition } from "../precondition.ts";
 import { findProfile, sendWritten, shownIdentifiers, toPathParam } from "../profile.ts";
 import { queryOf } from "../query.ts";
-import { BatchResult, Profile } from "../resources.ts";
-import {
-  GuideProfileUpsert,
-  ProfileBatch,
-  ProfileBatchItem,
-  profileBatchItemsMax,
-  ProfileCreate,
-  ProfileMerge,
-  ProfileUpdate,
-  ProfileUpsert,
-} from "../schemas.ts";
-import { createBatchReader, createReader } from "../validation.ts";
+import { Profile } from "../resources.ts";
+import { GuideProfileUpsert, ProfileCreate, ProfileMerge, ProfileUpdate, ProfileUpsert } from "../schemas.ts";
+import { createReader } from "../validation.ts";
 
 const createBody = createReader(ProfileCreate);
 const upsertBody = createReader(ProfileUpsert);
 const guideUpsertBody = createReader(GuideProfileUpsert);
 const updateBody = createReader(ProfileUpdate);
 const mergeBody = createReader(ProfileMerge);
-const batchBody = createBatchReader(ProfileBatch, "profiles");
-const batchItem = createReader(ProfileBatchItem);
 
 const expands = { identifiers: "The identifiers; their values need the scope identifiers:read_value" };
 const identifierFilters = ["email", "phone", "external_id"] as const;
+const ada = { type: "email", value: "ada@example.com" };
 const pathErrors = ["invalid_id", "resource_not_found"] as const;
-// A hundred items, one after the other.
-const batchTimeoutMs = 30_000;
 
 const list = operation("profiles:read", {
   id: "listProfiles",
@@ -71,6 +58,20 @@ const list = operation("profiles:read", {
   data: Profile,
   list: true,
   success: { 200: "A page of profiles" },
+  examples: {
+    query: {
+      "filter[email]": "ada@example.com",
+      "filter[phone]": "+351910000123",
+      "filter[external_id]": "customer-7",
+      "filter[status]": "active",
+      "filter[tag]": "vip",
+      "filter[updated_at][gte]": "2026-11-01T00:00:00Z",
+      sort: "updated_at",
+      expand: "identifiers",
+      "page[limit]": "10",
+    },
+    data: [{ ...exampleProfile, identifiers: [exampleIdentifier] }],
+  },
 });
 
 const create = operation("profiles:write", {
@@ -83,6 +84,16 @@ const create = operation("profiles:write", {
   success: { 201: "The profile made" },
   etag: true,
   errors: ["identity_conflict"],
+  examples: {
+    bodies: {
+      "A customer": {
+        identifiers: [ada, { type: "external_id", value: "customer-7" }],
+        attributes: { plan: "gold", interests: ["tea", "books"] },
+        location: { city: "Lisbon", country: "PT", timezone: "Europe/Lisbon" },
+      },
+    },
+    data: exampleProfile,
+  },
 });
 
 const upsert = operation("profiles:write", {
@@ -98,19 +109,20 @@ const upsert = operation("profiles:write", {
   success: { 200: "The profile updated", 201: "The profile made" },
   etag: true,
   errors: ["identity_conflict", "invalid_path", "not_an_array", "parameter_conflict"],
-});
-
-const batch = operation("profiles:write", {
-  id: "upsertProfiles",
-  tag: "Profiles",
-  summary: "Upsert 1 to 100 profiles",
-  description:
-    "In order, as if one after the other. A bad item fails alone; the results say what became of each: 201 created, 200 updated or done before " +
-    "with the same idempotency_key. If-Match is refused, as it is about one profile.",
-  body: [ProfileBatch],
-  data: BatchResult,
-  success: { 200: "What became of each item" },
-  errors: ["too_many_items"],
+  examples: {
+    bodies: {
+      "By email, with attributes": { identifiers: [ada], attributes: { plan: "gold" } },
+      "By email, with operations": {
+        identifiers: [ada],
+        attribute_operations: [
+          { op: "append_unique", path: "interests", value: "tea" },
+          { op: "set", path: ["preferences", "language"], value: "pt" },
+        ],
+      },
+      "The form of the getting-started guide": { identifiers: { email: ada.value }, attributes: { plan: "gold" } },
+    },
+    data: exampleProfile,
+  },
 });
 
 const read = operation("profiles:read", {
@@ -122,6 +134,7 @@ const read = operation("profiles:read", {
   success: { 200: "The profile; the survivor, when the one named is merged" },
   etag: true,
   errors: pathErrors,
+  examples: { query: { expand: "identifiers", resolve: "false" }, data: exampleProfile },
 });
 
 const update = operation("profiles:write", {
@@ -134,6 +147,18 @@ const update = operation("profiles:write", {
   success: { 200: "The profile after the write" },
   etag: true,
   errors: [...pathErrors, "profile_redacted", "invalid_path", "not_an_array", "parameter_conflict"],
+  examples: {
+    bodies: {
+      "Attributes and location": { attributes: { plan: "silver" }, location: { city: "Porto" } },
+      "Operations on attributes": {
+        attribute_operations: [
+          { op: "append_unique", path: "interests", value: "coffee" },
+          { op: "delete", path: "plan" },
+        ],
+      },
+    },
+    data: exampleProfile,
+  },
 });
 
 const merge = operation("profiles:merge", {
@@ -150,6 +175,10 @@ const merge = operation("profiles:merge", {
   success: { 200: "The survivor" },
   etag: true,
   errors: [...pathErrors, "invalid_state_transition"],
+  examples: {
+    bodies: { "The profile that goes": { source_profile_id: exampleIds.otherProfile } },
+    data: exampleProfile,
+  },
 });
 
 type WithId = { Params: { id: string } };
@@ -224,23 +253,6 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
     return sendWritten(request, reply, profile, { created });
   });
 
-  app.post("/profiles/batch", batch, async (request, reply) => {
-    queryOf(request);
-    refusePrecondition(request);
-    const { propertyId } = callerOf(request);
-    const body = batchBody.read(request.body);
-    checkItemCount(body.profiles.length, profileBatchItemsMax, "profiles");
-    const items = body.profiles.map((item) => readItem(item, (each) => toUpsertRequest("", batchItem.read(each))));
-    const options = callOptions(callOf(request), batchTimeoutMs);
-    const results = await answerItems(
-      items,
-      async (inputs) =>
-        (await calling(clients.profiles.upsertProfiles({ propertyId, items: inputs }, options))).results,
-      toItemResult,
-    );
-    return sendBatch(request, reply, results);
-  });
-
   app.get<WithId>("/profiles/:id", read, async (request, reply) => {
     const query = queryOf(request);
     const { profile, meta } = await findProfile(profiles, request, request.params.id, query.resolve);
@@ -277,13 +289,6 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
     );
     return sendWritten(request, reply, profile);
   });
-}
-
-function toItemResult({ outcome }: UpsertProfilesResult): Pick<BatchItemResult, "status" | "data"> | DaybookError {
-  if (outcome.case === "error") return fromErrorMessage(outcome.value);
-  if (outcome.case !== "upserted") throw new Error("an item has no outcome");
-  const { profileId, created } = outcome.value;
-  return { status: created ? 201 : 200, data: { id: profileId, object: "profile" } };
 }
 
 /** Names the fields at fault as the guide's body does: `identifiers.email` for `identifiers.0.value`. */

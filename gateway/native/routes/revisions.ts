@@ -21,6 +21,7 @@ const list = operation(null, {
   data: Revision,
   list: true,
   success: { 200: "A page of revisions" },
+  examples: { data: [{ object: "revision", revision: "2026-05-01", changes: first }] },
 });
 
 export function revisionRoutes(app: FastifyInstance, { cursors }: NativeContext): void {

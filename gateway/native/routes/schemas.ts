@@ -6,6 +6,7 @@ import type { NativeContext } from "../context.ts";
 import { eventSchemaJson } from "../convert/metrics.ts";
 import { profileSchemaJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
+import { exampleMetric } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { queryOf } from "../query.ts";
@@ -24,6 +25,25 @@ const list = operation("accounts:read", {
   data: Schema,
   list: true,
   success: { 200: "A page of schemas" },
+  examples: {
+    query: { "filter[resource]": "event" },
+    data: [
+      {
+        object: "schema",
+        resource: "profile",
+        type: null,
+        metric_id: null,
+        schema: { plan: "string", interests: "array" },
+      },
+      {
+        object: "schema",
+        resource: "event",
+        type: exampleMetric.name,
+        metric_id: exampleMetric.id,
+        schema: exampleMetric.schema,
+      },
+    ],
+  },
 });
 
 // The place of the schema of attributes; those of event types are at the ids of their metrics.

@@ -1,0 +1,119 @@
+/** The examples in the OpenAPI document: each request can be sent as it stands, and each answer is one that its operation gives. */
+import { beforeAll, expect, test } from "vitest";
+import { exampleIds } from "../../gateway/native/examples.ts";
+import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
+import { newProfile } from "../support/people.ts";
+
+interface Stage {
+  api: TestProperty;
+  /** Puts the ids of what was made in the place of those in examples. */
+  fill: (text: string) => string;
+}
+
+describeEverywhere("the examples", (daybook) => {
+  let openApi: OpenApi;
+  beforeAll(async () => {
+    openApi = await readOpenApi(await daybook().newProperty());
+  });
+
+  /** A property with what the examples name. Nobody in it has the identifiers that they write. */
+  async function prepare(): Promise<Stage> {
+    const api = await daybook().newProperty();
+    const profile = await newProfile(api, {
+      identifiers: [1, 2].map((number) => ({ type: "email", value: `prepared${number}@example.com` })),
+      attributes: { plan: "gold" },
+    });
+    const other = await newProfile(api);
+    const metric = (await api.post("/v1/metrics", { name: "order.completed" })).body.data;
+    const event = (
+      await api.post("/v1/events", { type: "order.completed", profile_id: profile.id, properties: { order_id: "1" } })
+    ).body.data;
+    const ids = {
+      profile: profile.id,
+      otherProfile: other.id,
+      identifier: profile.identifier_ids[1] ?? "",
+      event: event.id,
+      metric: metric.id,
+    };
+    return {
+      api,
+      fill: (text) =>
+        Object.entries(ids).reduce(
+          (filled, [name, id]) => filled.replaceAll(exampleIds[name as keyof typeof ids], id),
+          text,
+        ),
+    };
+  }
+
+  async function call(
+    { api, fill }: Stage,
+    operation: DescribedOperation,
+    query: string,
+    body?: unknown,
+  ): Promise<void> {
+    const path = operation.parameters
+      .filter((parameter) => parameter.in === "path")
+      .reduce((filled, { name, example }) => filled.replace(`{${name}}`, String(example)), operation.path);
+    const sent = { headers: { "content-type": "application/json" }, body: fill(JSON.stringify(body ?? null)) };
+    const answer = await api.request(operation.method, fill(path + query), body === undefined ? {} : sent);
+    openApi.expectDescribed(answer, operation);
+    expect([operation.operationId, query, answer.status < 300 ? "" : answer.text]).toEqual([
+      operation.operationId,
+      query,
+      "",
+    ]);
+    const { counts } = answer.body.data;
+    if (counts !== undefined) expect([operation.operationId, counts.failed]).toEqual([operation.operationId, 0]);
+  }
+
+  test("every body that is shown is taken", async () => {
+    let sent = 0;
+    for (const operation of openApi.operations) {
+      for (const { value } of Object.values(operation.body?.examples ?? {})) {
+        await call(await prepare(), operation, "", value);
+        sent++;
+      }
+    }
+    expect(sent).toBeGreaterThan(20);
+  });
+
+  test("every form of a body is shown", () => {
+    for (const { operationId, body } of openApi.operations) {
+      if (!body) continue;
+      const values = Object.values(body.examples ?? {}).map(({ value }) => value);
+      for (const form of body.schema.anyOf ?? [body.schema]) {
+        const validate = openApi.compile(form);
+        expect([operationId, values.some((value) => validate(value))]).toEqual([operationId, true]);
+      }
+    }
+  });
+
+  test("every operation without a body answers, and every parameter that is shown is taken", async () => {
+    const stage = await prepare();
+    let parameters = 0;
+    for (const operation of openApi.operations.filter(({ body }) => !body)) {
+      const shown = operation.parameters.filter(
+        (parameter) => parameter.in === "query" && parameter.example !== undefined,
+      );
+      const each = shown.map(({ name, example }) => `?${new URLSearchParams({ [name]: String(example) }).toString()}`);
+      parameters += shown.length;
+      for (const query of each) await call(stage, operation, query);
+      await call(operation.method === "DELETE" ? await prepare() : stage, operation, "");
+    }
+    expect(parameters).toBeGreaterThan(20);
+  });
+
+  test("every answer that is shown is one of its operation", () => {
+    for (const { operationId, responses } of openApi.operations) {
+      for (const [status, { content }] of Object.entries(responses).filter(([code]) => Number(code) < 300)) {
+        const { schema, examples = {} } = content["application/json"] ?? { schema: {} };
+        expect([operationId, status, Object.keys(examples)]).toEqual([operationId, status, ["answer"]]);
+        const validate = openApi.compile(schema);
+        for (const { value } of Object.values(examples)) {
+          expect([operationId, validate(value), validate.errors]).toEqual([operationId, true, null]);
+        }
+      }
+    }
+  });
+});
