@@ -112,7 +112,8 @@ const commonHeaders = {
   "RateLimit-Reset": header("RateReset"),
 };
 
-function describeOperation({ method, url, scope, operation }: DocumentedRoute): Json {
+function describeOperation(route: DocumentedRoute): Json {
+  const { method, url, scope, operation } = route;
   const { id, tag, summary, description, body, success, examples } = operation;
   const isWrite = method !== "GET" && !operation.reads;
   const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
@@ -157,7 +158,7 @@ function describeOperation({ method, url, scope, operation }: DocumentedRoute): 
           },
         }
       : {}),
-    responses: { ...Object.fromEntries(answers), ...refusals(operation, scope, body !== undefined) },
+    responses: { ...Object.fromEntries(answers), ...refusals(route) },
   };
 }
 
@@ -186,28 +187,26 @@ const everyOperation: readonly ErrorCode[] = [
   "bad_request",
   "parameter_invalid",
   "parameter_unknown",
+  "unsupported_expand",
   "invalid_revision",
   "invalid_api_key",
   "rate_limited",
   "internal_error",
   "service_unavailable",
 ];
-const everyBody: readonly ErrorCode[] = [
-  "parameter_missing",
-  "invalid_json",
-  "request_too_large",
-  "unsupported_media_type",
-];
+// A deletion has no body, but what is sent with one is read.
+const everyBody: readonly ErrorCode[] = ["invalid_json", "request_too_large", "unsupported_media_type"];
 
 /** Refusals by status, each with the codes that there may be. */
-function refusals({ query, precondition, errors = [] }: Operation, scope: string | null, hasBody: boolean): Json {
+function refusals({ method, scope, operation }: DocumentedRoute): Json {
+  const { body, query, precondition, errors = [] } = operation;
   const codes = new Set<ErrorCode>([
     ...everyOperation,
     ...(scope === null ? [] : (["missing_scope"] as const)),
-    ...(hasBody ? everyBody : []),
+    ...(body ? (["parameter_missing"] as const) : []),
+    ...(method === "GET" ? [] : everyBody),
     ...(query?.filters || query?.ranges ? (["unsupported_filter"] as const) : []),
     ...(query?.paged ? (["unsupported_sort", "invalid_cursor"] as const) : []),
-    ...(query?.expands ? (["unsupported_expand"] as const) : []),
     ...(precondition ? (["precondition_failed"] as const) : []),
     ...errors,
   ]);

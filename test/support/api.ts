@@ -35,7 +35,8 @@ export function createApi(baseUrl: string, secret?: string): Api {
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    // HEAD has the type of what GET answers, and none of it.
+    const isJson = text !== "" && response.headers.get("content-type")?.startsWith("application/json");
     const { status } = response;
     return { status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
   };

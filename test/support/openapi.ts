@@ -61,7 +61,7 @@ export interface OpenApi {
   /** Compiles a schema of the document, in which references are found. */
   compile(schema: JsonSchema): ValidateFunction;
   /** What a reference stands for, or the schema itself. */
-  resolve(schema: JsonSchema): JsonSchema;
+  resolve: (schema: JsonSchema) => JsonSchema;
   /** Checks that an answer is one of those that are described: its status, its body, its headers and, of an error, its code. */
   expectDescribed(answer: Answer, operation: DescribedOperation): void;
 }

@@ -142,6 +142,7 @@ const list = operation("events:read", {
   data: Event,
   list: true,
   success: { 200: "A page of events" },
+  errors: ["invalid_id"],
   examples: {
     query: {
       "filter[type]": "order.completed",
