@@ -9,14 +9,23 @@ import { newestRevision } from "#shared/revisions.ts";
 import { addHealthRoutes } from "#shared/server.ts";
 import type { Clients } from "./clients.ts";
 import { createKeyUse } from "./key-use.ts";
+import {
+  answerClientError,
+  limitConnections,
+  listenerLimits,
+  listenerOptions,
+  type ListenerLimits,
+} from "./listener.ts";
 import { createCursors } from "./native/cursor.ts";
-import { sendClientError, sendError, sendNotFound } from "./native/errors.ts";
+import { sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
 import { authenticationPlugin } from "./plugins/authentication.ts";
+import { inflatePlugin } from "./plugins/inflate.ts";
 import { jsonBodyPlugin } from "./plugins/json-body.ts";
 import { rateLimitPlugin } from "./plugins/rate-limit.ts";
 import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
+import { securityHeaders, securityHeadersPlugin } from "./plugins/security-headers.ts";
 import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
 import type { RateLimits } from "./rate/limits.ts";
 import { createRateShares } from "./rate/shares.ts";
@@ -30,39 +39,30 @@ export interface GatewayContext {
   log: Log;
   registry: Registry;
   limits: RateLimits;
+  /** What clients may take of the listener; unless given, what every gateway allows. */
+  listener?: ListenerLimits | undefined;
   /** Signs cursors; the same for all gateways of an installation. */
   secret: string;
 }
 
 const bodyBytesMax = 2 * 1024 * 1024;
-const requestTimeoutMs = 30_000;
-const keepAliveTimeoutMs = 72_000;
 // Without a new connection for this long, nobody is on the way any more; but not longer than that.
 const quietMs = 500;
 const acceptMaxMs = 3_000;
 // A request that has not arrived by then never will.
 const closeTimeoutMs = 10_000;
-const headersTimeoutMs = 15_000;
-const connectionsCheckMs = 2_000;
 const closeIntervalMs = 50;
 // Long enough for any id that is only mistyped; longer paths are no paths of ours.
 const pathParameterLengthMax = 500;
 
 /** Makes the gateway. Closing it waits for the requests under way. */
 export async function createGateway(context: GatewayContext): Promise<FastifyInstance> {
-  const { clients, clock, log, limits } = context;
+  const { clients, clock, log, limits, listener = listenerLimits } = context;
   const app: FastifyInstance = fastify({
     logger: false,
     genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    http: {
-      headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: connectionsCheckMs,
-      // Answered like any other, in our own form, not by Node with an empty one.
-      requireHostHeader: false,
-    },
+    ...listenerOptions(listener),
     // While it closes it still answers what comes over connections that are open.
     return503OnClosing: false,
     routerOptions: { maxParamLength: pathParameterLengthMax },
@@ -73,12 +73,15 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
         "x-request-id": request.id,
         "service-version": request.revision,
         ...app.rateHeaders(request.ip),
+        ...securityHeaders,
       });
       void sendError(log, error, request, reply);
     },
     // What is not even HTTP, or not in time, comes here.
-    clientErrorHandler: (error, socket) => sendClientError(error, socket, app.rateHeaders(socket.remoteAddress ?? "")),
+    clientErrorHandler: (error, socket) =>
+      answerClientError(error, socket, () => app.rateHeaders(socket.remoteAddress ?? "")),
   });
+  limitConnections(app.server, listener, context.registry);
   knowAllMethods(app);
   measure(app, context.registry);
   closeGently(app);
@@ -87,10 +90,12 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const shares = createRateShares({ identity, clock, limits, log });
   const keyUse = createKeyUse(identity, clock, log);
 
+  await app.register(securityHeadersPlugin);
   await app.register(requestPlugin);
   await app.register(rateLimitPlugin, { limits, shares });
   await app.register(authenticationPlugin, { identity, shares, keyUse, limits });
   await app.register(revisionPlugin);
+  await app.register(inflatePlugin, { bodyBytesMax });
   await app.register(jsonBodyPlugin);
   app.setErrorHandler(async (error, request, reply) =>
     sendError(log, await app.settleRate(request, reply, error), request, reply),

@@ -17,6 +17,7 @@ import type { Service, ServiceContext } from "#shared/service.ts";
 import { serviceRoutes, type Routes } from "#shared/transport.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
+import type { ListenerLimits } from "../../gateway/listener.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
@@ -38,6 +39,8 @@ export interface DaybookOptions {
   log: Log;
   registry: Registry;
   clock?: Clock;
+  /** What clients may take of the public listener, if it is not what they may take of every gateway. */
+  listener?: ListenerLimits;
 }
 
 /** What is running. */
@@ -105,6 +108,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     log,
     registry,
     limits: options.limits,
+    listener: options.listener,
     secret: internalToken,
   });
   owner.defer(() => gateway.close());

@@ -1,11 +1,7 @@
 /** Errors of the native surface, in the form of the revision that the request is answered in. */
-import { STATUS_CODES } from "node:http";
-import type { Duplex } from "node:stream";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { DaybookError, internalError } from "#shared/errors.ts";
-import { newId } from "#shared/ids.ts";
+import { DaybookError, internalError, type ErrorCode } from "#shared/errors.ts";
 import type { Log } from "#shared/log.ts";
-import { newestRevision } from "#shared/revisions.ts";
 import { renderError as renderGuideError } from "./revisions/2026-05-01.ts";
 
 /** What Fastify refuses by itself. */
@@ -52,41 +48,37 @@ export function sendNotFound(log: Log, request: FastifyRequest, reply: FastifyRe
   return sendError(log, new DaybookError("resource_not_found", "There is no such path."), request, reply);
 }
 
-/** Answers what Node could not read as a request. There is no request to go by, so the bytes are written here. */
-export function sendClientError(
-  error: Error & { code?: string },
-  socket: Duplex,
-  rateHeaders: Record<string, number>,
-): void {
-  // Reset by the client, or answered in part already: there is nothing to say.
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
+/** Refusals that HTTP has a status of their own for, beside the codes of the catalogue. */
+class HttpRefusal extends DaybookError {
+  readonly #status: number;
+
+  constructor(status: number, code: ErrorCode, message: string) {
+    super(code, message);
+    this.#status = status;
   }
-  const [status, refusal] = refuseClient(error.code);
-  const requestId = newId("req");
-  const body = JSON.stringify(renderError(refusal, requestId));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    "content-type: application/json; charset=utf-8",
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    `service-version: ${newestRevision}`,
-    ...Object.entries(rateHeaders).map(([name, value]) => `${name}: ${value}`),
-    "connection: close",
-  ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+
+  override get status(): number {
+    return this.#status;
+  }
 }
 
-function refuseClient(code: string | undefined): [status: number, error: DaybookError] {
-  if (code === "HPE_HEADER_OVERFLOW") return [431, new DaybookError("request_too_large", "The headers are too large.")];
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    return [408, new DaybookError("bad_request", "The request did not arrive in time.")];
-  }
-  return [400, new DaybookError("bad_request", "This is not a valid HTTP request.")];
+/** Headers that are too many or too long: 431. */
+export function tooLargeHeaders(message: string): DaybookError {
+  return new HttpRefusal(431, "request_too_large", message);
 }
 
-function renderError(error: DaybookError, requestId: string): object {
+/** A request that did not come to its end: 408. */
+export function notInTime(): DaybookError {
+  return new HttpRefusal(408, "bad_request", "The request did not arrive in time.");
+}
+
+/** What is no HTTP. */
+export function notHttp(): DaybookError {
+  return new DaybookError("bad_request", "This is not a valid HTTP request.");
+}
+
+/** An error as the newest revision has it. */
+export function renderError(error: DaybookError, requestId: string): object {
   return {
     error: {
       type: error.type,

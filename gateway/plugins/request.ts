@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { newId } from "#shared/ids.ts";
 import type { Call } from "#shared/interceptors.ts";
 import { newestRevision, type Revision } from "#shared/revisions.ts";
+import { tooLargeHeaders } from "../native/errors.ts";
 import type { Caller } from "./authentication.ts";
 
 declare module "fastify" {
@@ -15,6 +16,9 @@ declare module "fastify" {
   }
 }
 
+// Far more than any client sends of its own.
+const headersMax = 100;
+
 /** Gives each request its id. The id is ours: one that a client sends is not looked at. */
 export function newRequestId(): string {
   return newId("req");
@@ -25,6 +29,9 @@ export const requestPlugin = fastifyPlugin((app) => {
   app.decorateRequest("revision", newestRevision);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("x-request-id", request.id);
+    // A name and a value each.
+    if (request.raw.rawHeaders.length > 2 * headersMax)
+      throw tooLargeHeaders(`There are more than ${headersMax} headers.`);
   });
   app.addHook("onSend", async (request, reply) => {
     void reply.header("service-version", request.revision);
