@@ -8,6 +8,8 @@ import type { Log } from "#shared/log.ts";
 import { newestRevision } from "#shared/revisions.ts";
 import { addHealthRoutes } from "#shared/server.ts";
 import type { Clients } from "./clients.ts";
+import type { OpenApiDocument } from "./docs/document.ts";
+import { docsRoutes } from "./docs/routes.ts";
 import { createKeyUse } from "./key-use.ts";
 import {
   answerClientError,
@@ -105,11 +107,12 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const recording = createRecording(clients.events);
   const profiles = createProfiles(clients.profiles);
   const cursors = createCursors(context.secret, clock);
-  let openapi: object = {};
-  const native = nativeSurface({ clients, recording, profiles, cursors, log }, (document) => (openapi = document));
+  let document: OpenApiDocument | undefined;
+  const native = nativeSurface({ clients, recording, profiles, cursors, log }, (made) => (document = made));
   await app.register(native, { prefix: "/v1" });
   const addMethodNotAllowed = collectMethods(app);
-  app.get("/openapi.json", () => openapi);
+  if (!document) throw new Error("the native surface has not described itself");
+  docsRoutes(app, document);
   addHealthRoutes(app, clients.checkReady);
   addMethodNotAllowed();
   // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.

@@ -52,11 +52,11 @@ export function createDocument(routes: readonly DocumentedRoute[]): object {
       title: "Daybook",
       version,
       description:
-        "Records what customers do and who they are. Ids are prefixed, parsed in either case, and sort by creation. Times are UTC with microseconds. " +
-        `Revisions: ${revisions.join(", ")}; under ${revisions[0]} errors have the form {error: {code, message, field, request_id}}. ` +
+        "Records what customers do and who they are. Ids are prefixed, parsed in either case, and sort by creation. Times are UTC with microseconds.\n\n" +
+        `Revisions: ${revisions.join(", ")}; under ${revisions[0]} errors have the form \`{error: {code, message, field, request_id}}\`.\n\n` +
         "Rate limits are of each key, in fixed windows of a minute: one for ordinary requests, and one for batches with backfill, whose answers have " +
-        "the headers of that window. A 429 can be repeated after Retry-After. " +
-        "Bodies are JSON of at most 2 MB, and may come with Content-Encoding gzip or deflate; the limit is that of the inflated body. " +
+        "the headers of that window. A 429 can be repeated after Retry-After.\n\n" +
+        "Bodies are JSON of at most 2 MB, and may come with Content-Encoding gzip or deflate; the limit is that of the inflated body. A client's own X-Request-Id is not taken.\n\n" +
         "What cannot be read as a request is refused in the same form: with 400, with 408 when it does not arrive within 30 seconds, or with 431 " +
         "when it has more than 100 headers or 16 KB of them.",
     },

@@ -1,5 +1,6 @@
 /** The native surface: flat JSON. */
 import type { FastifyInstance } from "fastify";
+import type { OpenApiDocument } from "../docs/document.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
 import type { NativeContext } from "./context.ts";
 import { sendError, sendNotFound } from "./errors.ts";
@@ -18,7 +19,7 @@ import { revisionRoutes } from "./routes/revisions.ts";
  * Registers the surface under the prefix that it is given.
  * @param document is given the OpenAPI document of it.
  */
-export function nativeSurface(context: NativeContext, document: (text: object) => void) {
+export function nativeSurface(context: NativeContext, document: (made: OpenApiDocument) => void) {
   return async (app: FastifyInstance): Promise<void> => {
     app.setErrorHandler(async (error, request, reply) =>
       sendError(context.log, await app.settleRate(request, reply, error), request, reply),
@@ -35,7 +36,7 @@ export function nativeSurface(context: NativeContext, document: (text: object) =
     schemaRoutes(app, context);
     accountRoutes(app, context);
     revisionRoutes(app, context);
-    document(createDocument(operations));
+    document(createDocument(operations) as OpenApiDocument);
     addMethodNotAllowed();
   };
 }

@@ -1,0 +1,138 @@
+/** One operation on the page: what it takes, what it answers, what it refuses for, and lines for a shell. */
+import { curlLine } from "./curl.ts";
+import type { Content, DocumentedOperation, Parameter, Resolve, Response, Schema } from "./document.ts";
+import { html, inline, prose, type Html } from "./html.ts";
+import { renderField, renderFields, typeText } from "./schema.ts";
+
+/** An operation and where it is. */
+export interface PlacedOperation {
+  /** In capitals. */
+  method: string;
+  path: string;
+  operation: DocumentedOperation;
+}
+
+/** @param origin of this Daybook, such as `https://daybook.example.com`. */
+export function renderOperation(placed: PlacedOperation, origin: string, resolve: Resolve): Html {
+  const { method, path, operation } = placed;
+  const { operationId: id, summary, description = "", requestBody } = operation;
+  const answers = Object.entries(operation.responses);
+  return html`<article id="${id}" aria-labelledby="${id}-title">
+    <h3 id="${id}-title"><a href="#${id}">${summary}</a></h3>
+    <p class="route"><b class="method ${method.toLowerCase()}">${method}</b> <code>${breakable(path)}</code></p>
+    ${prose(description)} ${renderParameters(operation.parameters, resolve)}
+    ${requestBody && renderBody(requestBody.content, resolve)} ${renderCurl(placed, origin)}
+    ${answers.filter(([status]) => Number(status) < 300).map(([status, answer]) => renderAnswer(status, answer, resolve))}
+    ${renderRefusals(answers.filter(([status]) => Number(status) >= 400))}
+  </article>`;
+}
+
+/** Paths may break behind their slashes. */
+function breakable(path: string): Html {
+  return html`${path.split("/").map((part, index) => (index === 0 ? part : html`/<wbr />${part}`))}`;
+}
+
+function renderParameters(parameters: readonly Parameter[], resolve: Resolve): Html | false {
+  const places = ["path", "query", "header"];
+  return (
+    parameters.length > 0 &&
+    html`<h4>Parameters</h4>
+      ${places.map((place) => {
+        const some = parameters.filter((parameter) => parameter.in === place);
+        return some.length > 0 && renderParametersOf(place, some, resolve);
+      })}`
+  );
+}
+
+function renderParametersOf(place: string, parameters: readonly Parameter[], resolve: Resolve): Html {
+  return html`<details ${parameters.length <= 4 && html`open`}>
+    <summary>
+      In the ${place}:
+      ${parameters
+        .map(({ name }) => name)
+        .slice(0, 3)
+        .join(", ")}${parameters.length > 3 && ` and ${parameters.length - 3} more`}
+    </summary>
+    <dl class="fields">
+      ${parameters.map(({ name, required = false, description, example, schema }) => {
+        const described: Schema = description === undefined ? schema : { ...schema, description };
+        const shown = example !== undefined && html`<p>For example <code>${String(example)}</code></p>`;
+        return renderField(name, described, resolve, { side: "sent", isRequired: required, more: shown || undefined });
+      })}
+    </dl>
+  </details>`;
+}
+
+function jsonOf(content: Content | undefined): Content[string] | undefined {
+  return content?.["application/json"];
+}
+
+function renderBody(content: Content, resolve: Resolve): Html | false {
+  const schema = jsonOf(content)?.schema;
+  if (!schema) return false;
+  const forms = schema.anyOf ?? [schema];
+  return html`<h4>Body</h4>
+    ${forms.map((form, index) => {
+      const { description } = resolve(form);
+      return html`${forms.length > 1 && html`<h5>Form ${index + 1} of ${forms.length}</h5>`}
+      ${description !== undefined && html`<p>${inline(description)}</p>`}${renderFields(form, resolve, "sent")}`;
+    })}`;
+}
+
+function renderCurl({ method, path, operation }: PlacedOperation, origin: string): Html {
+  const examples = Object.values(jsonOf(operation.requestBody?.content)?.examples ?? {});
+  const lines =
+    examples.length > 0
+      ? examples.map(({ summary, value }): [string, string] => [
+          summary,
+          curlLine(origin, method, path, operation, value),
+        ])
+      : [["Call it", curlLine(origin, method, path, operation)] as const];
+  return html`<h4>${lines.length > 1 ? "Examples" : "Example"}</h4>
+    ${lines.map(
+      ([title, line]) =>
+        html`<figure>
+          <figcaption>${title}</figcaption>
+          <pre class="curl" tabindex="0" role="region" aria-label="curl: ${title}"><code>${line}</code></pre>
+        </figure>`,
+    )}`;
+}
+
+function renderAnswer(status: string, { description, headers = {}, content }: Response, resolve: Resolve): Html {
+  const json = jsonOf(content);
+  const data = json?.schema.properties?.data;
+  const own = Object.keys(headers).filter((name) => ["ETag", "Location", "Idempotency-Replayed"].includes(name));
+  const [example] = Object.values(json?.examples ?? {});
+  return html`<h4><span class="status">${status}</span> ${description}</h4>
+    ${
+      own.length > 0 &&
+      html`<p class="limits">With ${own.map((name, index) => html`${index > 0 && ", "}<code>${name}</code>`)}</p>`
+    }
+    ${
+      data &&
+      html`<details>
+        <summary>Fields of <code>data</code> <span class="type">${typeText(data, resolve)}</span></summary>
+        ${renderFields(data, resolve, "answered")}
+      </details>`
+    }
+    ${
+      example &&
+      html`<details>
+        <summary>Example</summary>
+        <pre tabindex="0" role="region" aria-label="Answer"><code>${JSON.stringify(example.value, null, 2)}</code></pre>
+      </details>`
+    }`;
+}
+
+function renderRefusals(answers: readonly (readonly [string, Response])[]): Html {
+  return html`<h4>Refusals</h4>
+    <ul class="refusals">
+      ${answers.map(([status, { description }]) => {
+        const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code = ""]) => code);
+        return html`<li>
+          <span class="status">${status}</span>
+          ${codes.map((code) => html`<a href="#error-${code}"><code>${code}</code></a> `)}
+        </li>`;
+      })}
+    </ul>`;
+}
