@@ -34,7 +34,7 @@ beforeAll(async () => {
     closeSync(descriptor);
     return Promise.resolve();
   });
-  const listener = { connectionsMax: 100, headersTimeoutMs: 500, requestTimeoutMs: 1_000, timeoutsCheckMs: 100 };
+  const listener = { connectionsMax: 100, headersTimeoutMs: 2_000, requestTimeoutMs: 20_000, timeoutsCheckMs: 200 };
   daybook = await startSingleProcess(owner, { log: createLog("test", "trace", descriptor), listener });
   api = await daybook.newProperty();
 });
@@ -144,15 +144,21 @@ test("failures of the database are written, and tell nothing", async () => {
   await client.connect();
   owner.defer(() => client.end());
   const before = written().length;
+  // Somebody new each time, so that something is written.
+  let count = 0;
+  const anyone = () => ({
+    identifiers: [{ type: "external_id", value: `${mark}${++count}` }],
+    attributes: { note: mark },
+  });
   const calls: (() => Promise<Answer>)[] = [
-    () => api.post("/v1/events", { ...marked, dedupe_id: mark }),
+    () => api.post("/v1/events", { ...marked, dedupe_id: `${mark}${++count}` }),
     () => api.post("/v1/events/batch", { events: [marked, marked] }),
-    () => api.post("/v1/profiles", { ...person, identifiers: [{ type: "external_id", value: mark }] }),
-    () => api.post("/v1/profiles/upsert", person),
-    () => api.post("/v1/profiles/batch", { profiles: [{ ...person, idempotency_key: mark }] }),
+    () => api.post("/v1/profiles", anyone()),
+    () => api.post("/v1/profiles/upsert", anyone()),
+    () => api.post("/v1/profiles/batch", { profiles: [{ ...anyone(), idempotency_key: `${mark}${++count}` }] }),
     () => api.get(`/v1/profiles?filter[email]=${email}`),
     () => api.get(`/v1/events?filter[type]=order.${mark}`),
-    () => api.post("/v1/metrics", { name: `order.${mark}`, description: mark }),
+    () => api.post("/v1/metrics", { name: `order.${mark}${++count}`, description: mark }),
     () =>
       api.post("/v1/metric-aggregates", {
         metric: "order.completed",
@@ -169,7 +175,9 @@ test("failures of the database are written, and tell nothing", async () => {
     await client.query(`ALTER TABLE ${schema}.${name}_away RENAME TO ${name}`);
     expect([table, statuses.includes(500)]).toEqual([table, true]);
     await client.query(`ALTER TABLE ${table} ADD CONSTRAINT never CHECK (false) NOT VALID`);
-    for (const call of calls) await call();
+    const refused = await Promise.all(calls.map(async (call) => (await call()).text));
+    // Of a batch each item.
+    expect([table, refused.some((text) => text.includes("internal_error"))]).toEqual([table, true]);
     await client.query(`ALTER TABLE ${table} DROP CONSTRAINT never`);
   }
   expect(written().slice(before)).toContain('"level":50');
