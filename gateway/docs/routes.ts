@@ -11,50 +11,43 @@ const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-
 // What can stand in the lines of curl as it is; a client may send anything.
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 const hostUnknown = "daybook.example.com";
+const originMark = "http://origin.invalid";
 
 /** Registers what tells about the API. */
 export function docsRoutes(app: FastifyInstance, document: OpenApiDocument): void {
   const text = JSON.stringify(document);
   const style = readFileSync(join(import.meta.dirname, "style.css"), "utf8");
-  const [textTag, styleTag] = [tagOf(text), tagOf(style)];
   app.get("/openapi.json", (request, reply) =>
-    sendCacheable(request, reply, { type: "application/json; charset=utf-8", tag: textTag, make: () => text }),
+    sendCacheable(request, reply, { type: "application/json; charset=utf-8", text }),
   );
   app.get(stylePath, (request, reply) =>
-    sendCacheable(request, reply, { type: "text/css; charset=utf-8", tag: styleTag, make: () => style }),
+    sendCacheable(request, reply, { type: "text/css; charset=utf-8", text: style }),
   );
-  // Those who know the address need not be rendered for each time anew.
-  let last = { origin: "", page: "", tag: "" };
+  // Rendered once: only the address differs from request to request, and what may stand there needs no escaping.
+  const parts = renderPage(document, originMark).split(originMark);
   app.get("/docs", (request, reply) => {
     const origin = originOf(request);
-    if (origin !== last.origin) {
-      const page = renderPage(document, origin);
-      last = { origin, page, tag: tagOf(page) };
-    }
-    const { page, tag } = last;
+    const page = parts.join(origin);
     void reply.header("content-security-policy", pagePolicy);
-    return sendCacheable(request, reply, { type: "text/html; charset=utf-8", tag, make: () => page });
+    return sendCacheable(request, reply, { type: "text/html; charset=utf-8", text: page });
   });
 }
 
 /** The address that a client sees. A proxy that ends TLS says so; whoever else says so only misleads himself. */
 function originOf(request: FastifyRequest): string {
-  const scheme = request.headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  const scheme = /^https\b/i.test(String(request.headers["x-forwarded-proto"])) ? "https" : "http";
   const host = request.headers.host ?? "";
   return `${scheme}://${hostPattern.test(host) ? host : hostUnknown}`;
-}
-
-function tagOf(text: string): string {
-  return `"${hash("sha256", text, "base64url").slice(0, 22)}"`;
 }
 
 function sendCacheable(
   request: FastifyRequest,
   reply: FastifyReply,
-  { type, tag, make }: { type: string; tag: string; make: () => string },
+  { type, text }: { type: string; text: string },
 ): FastifyReply {
+  const tag = `"${hash("sha256", text, "base64url").slice(0, 22)}"`;
   void reply.headers({ etag: tag, "cache-control": "no-cache" });
   const known = request.headers["if-none-match"]?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
   if (known.includes(tag) || known.includes("*")) return reply.code(304).send();
-  return reply.type(type).send(make());
+  return reply.type(type).send(text);
 }
