@@ -19,7 +19,7 @@ import {
   type ListenerLimits,
 } from "./listener.ts";
 import { createCursors } from "./native/cursor.ts";
-import { sendError, sendNotFound } from "./native/errors.ts";
+import { noSuchPath, sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
 import { authenticationPlugin } from "./plugins/authentication.ts";
 import { inflatePlugin } from "./plugins/inflate.ts";
@@ -97,6 +97,10 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(rateLimitPlugin, { limits, shares });
   await app.register(authenticationPlugin, { identity, shares, keyUse, limits });
   await app.register(revisionPlugin);
+  app.addHook("onRequest", async (request) => {
+    // Before the body is looked at: nobody has said who sends it.
+    if (request.is404) throw noSuchPath();
+  });
   await app.register(inflatePlugin, { bodyBytesMax });
   await app.register(jsonBodyPlugin);
   app.setErrorHandler(async (error, request, reply) =>

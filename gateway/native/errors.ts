@@ -43,9 +43,14 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
   return reply.code(ours.status).type("application/json; charset=utf-8").send(JSON.stringify(body));
 }
 
+/** A path that is not there. */
+export function noSuchPath(): DaybookError {
+  return new DaybookError("resource_not_found", "There is no such path.");
+}
+
 /** Answers a path that is not there. */
 export function sendNotFound(log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return sendError(log, new DaybookError("resource_not_found", "There is no such path."), request, reply);
+  return sendError(log, noSuchPath(), request, reply);
 }
 
 /** Refusals that HTTP has a status of their own for, beside the codes of the catalogue. */

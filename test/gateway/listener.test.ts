@@ -231,6 +231,14 @@ describeEverywhere("the listener", (daybook) => {
     });
   });
 
+  test("the body for a path that is not there is not looked at", async () => {
+    for (const path of ["/nothing", "/v1/nothing", "/docs/nothing"]) {
+      expectError(await api.post(path, "{"), 404, "resource_not_found", null);
+      const headers = { "content-encoding": "gzip" };
+      expectError(await api.post(path, "no gzip", { headers }), 404, "resource_not_found", null);
+    }
+  });
+
   test("100,000 keys in the properties of an event are its own business, as long as they fit", async () => {
     const properties = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`k${index}`, 1]));
     expectError(await api.post("/v1/events", { ...event, properties }), 400, "parameter_invalid", "properties");
