@@ -29,12 +29,14 @@ export function readOptions(args: string[], suites: readonly string[]): Options 
       only: { type: "string" },
     },
   });
-  const { only } = values;
-  if (only !== undefined && !suites.includes(only)) throw new Error(`--only is one of ${suites.join(", ")}`);
+  const only = values.only?.split(",");
+  if (only && !only.every((name) => suites.includes(name))) {
+    throw new Error(`--only is one or more of ${suites.join(", ")}, with commas between them`);
+  }
   return {
     seconds: readInteger("seconds", values.seconds, 1, secondsMax),
     rounds: readInteger("rounds", values.rounds, roundsMin, roundsMax),
-    suites: only === undefined ? [...suites] : [only],
+    suites: only ?? [...suites],
   };
 }
 
