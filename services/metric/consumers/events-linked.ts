@@ -7,8 +7,8 @@ import { fromTimestamp } from "#shared/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells } from "../counting.ts";
 import { cellOf, type Cell } from "../domain/digest.ts";
+import { findProperties } from "../properties.ts";
 import { lockMetrics, registerMetrics } from "../sql/metrics.ts";
-import { addProperties, readProperties } from "../sql/properties.ts";
 
 /** Adds a profile to those of events that were anonymous when they were counted. To do it again changes nothing. */
 export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
@@ -30,15 +30,14 @@ export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
       cellOf(cells, fromTimestamp(occurredAt), source, currency).profileIds.add(message.profileId);
     }
     // The events may not have been counted yet: then their metric is registered here, and learns of them when they are.
-    await addProperties(tx, [[property]]);
+    const [row] = await findProperties(tx, [property]);
+    if (!row) throw new Error("the property has no row");
     const names = [...byName.keys()];
     await registerMetrics(tx, [property, names.map(newUuid), names, names.map(() => false)]);
     const metrics = (await lockMetrics(tx, [property, names])).map(({ id, name }) => ({
       metricId: id,
       cells: [...(byName.get(name)?.values() ?? [])],
     }));
-    const [row] = await readProperties(tx, [[property]]);
-    if (!row) throw new Error("the property has no row");
     const given = await addCells(tx, numbers, property, row.generation, metrics);
     if (row.building !== null) await addCells(tx, numbers, property, row.building, metrics);
     return given;

@@ -9,8 +9,9 @@ import type { MetricContext } from "../context.ts";
 import { addCells, cellsOf, learnMetrics } from "../counting.ts";
 import { addDigest, digestEvents, type Digest } from "../domain/digest.ts";
 import type { Numbers } from "../numbers.ts";
+import { findProperties } from "../properties.ts";
 import { takeBatches } from "../sql/batches.ts";
-import { addProperties, readProperties, type PropertyRow } from "../sql/properties.ts";
+import type { PropertyRow } from "../sql/properties.ts";
 
 /** Registers the metric of each event type, counts its events and learns their schema. A batch that comes again changes nothing. */
 export function eventsRecorded(context: MetricContext): BusHandler {
@@ -63,18 +64,6 @@ async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], no
   const fresh = new Set(taken.map(({ id }) => id));
   // Takes each id out, so that a batch that stands in the list twice is taken once.
   return batches.filter(({ batchId }) => fresh.delete(batchId));
-}
-
-/** Reads properties, in order, and adds those that nothing was counted of before. */
-async function findProperties(tx: Transaction, ids: readonly string[]): Promise<PropertyRow[]> {
-  if (ids.length === 0) return [];
-  let rows = await readProperties(tx, [ids]);
-  if (rows.length < ids.length) {
-    const known = new Set(rows.map(({ property_id: id }) => id));
-    await addProperties(tx, [ids.filter((id) => !known.has(id))]);
-    rows = await readProperties(tx, [ids]);
-  }
-  return rows.toSorted((one, other) => (one.property_id < other.property_id ? -1 : 1));
 }
 
 function digestAll(batches: readonly EventsRecorded[]): Map<string, Digest> {

@@ -1,0 +1,15 @@
+/** What is kept of properties as a whole. */
+import type { Transaction } from "#shared/postgres.ts";
+import { addProperties, readProperties, type PropertyRow } from "./sql/properties.ts";
+
+/** Reads properties, in order, and adds those that nothing was counted of before. */
+export async function findProperties(tx: Transaction, ids: readonly string[]): Promise<PropertyRow[]> {
+  if (ids.length === 0) return [];
+  let rows = await readProperties(tx, [ids]);
+  if (rows.length < ids.length) {
+    const known = new Set(rows.map(({ property_id: id }) => id));
+    await addProperties(tx, [ids.filter((id) => !known.has(id))]);
+    rows = await readProperties(tx, [ids]);
+  }
+  return rows.toSorted((one, other) => (one.property_id < other.property_id ? -1 : 1));
+}
