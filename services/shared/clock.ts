@@ -7,8 +7,8 @@ export interface Clock {
   nowMicros(): Micros;
 }
 
-/** The machine's clock. */
+/** The machine's clock; it goes back only when that is set back. */
 export const systemClock: Clock = {
-  // performance.timeOrigin alone would not follow a clock that is set while the process runs.
-  nowMicros: () => Date.now() * 1000 + Math.floor((performance.now() % 1) * 1000),
+  // Date.now() has no microseconds, and performance.now() does not follow a clock that is set while the process runs.
+  nowMicros: () => Number(Temporal.Now.instant().epochNanoseconds / 1000n),
 };
