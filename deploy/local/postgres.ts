@@ -24,12 +24,13 @@ const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
 const watchIntervalMs = 1_000;
+// More than one Daybook takes.
+const connectionsDefault = 100;
 const serverSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   // Without the values of rows: a lost race for an identifier would leave it in the log.
   log_error_verbosity: "terse",
-  max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "4GB",
 };
@@ -37,9 +38,14 @@ const serverSettings = {
 /**
  * Starts PostgreSQL on the files in `folder`, which it makes when there are none. One left running by a process that was killed is stopped
  * first; one that ends by itself is started again.
+ * @param connectionsMax how many it takes at a time; unless given, enough for one Daybook.
  * @throws Error that says what to do, with the end of the server's log.
  */
-export async function startPostgres(folder: string, password: string): Promise<EmbeddedPostgres> {
+export async function startPostgres(
+  folder: string,
+  password: string,
+  connectionsMax = connectionsDefault,
+): Promise<EmbeddedPostgres> {
   const binaries = await findBinaries();
   const runAs = prepareUser();
   await stopLeftover(folder);
@@ -47,7 +53,8 @@ export async function startPostgres(folder: string, password: string): Promise<E
 
   const port = await freePort();
   const logFile = `${folder}.log`;
-  const settings = Object.entries({ ...serverSettings, port: String(port) }).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
+  const all = { ...serverSettings, max_connections: String(connectionsMax), port: String(port) };
+  const settings = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
   const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
   const start = async (): Promise<ChildProcess> => {
     const log = await open(logFile, "a", 0o600);
