@@ -54,6 +54,7 @@ export const errorCatalogue = {
   resource_not_found: { status: 404, type: "not_found", connect: Code.NotFound },
   identity_conflict: { status: 409, type: "conflict", connect: Code.AlreadyExists },
   metric_exists: { status: 409, type: "conflict", connect: Code.AlreadyExists },
+  idempotency_key_in_use: { status: 409, type: "idempotency_error", connect: Code.Aborted, retryable: true },
   idempotency_key_reused: { status: 409, type: "idempotency_error", connect: Code.AlreadyExists },
   precondition_failed: { status: 412, type: "precondition_failed", connect: Code.FailedPrecondition },
   profile_redacted: impossibleChange,
@@ -76,7 +77,9 @@ export interface FieldError {
   param: string | null;
 }
 
-const unavailableRetryAfterMs = 1000;
+// Codes of what is over in a moment.
+const soonAgain: ReadonlySet<ErrorCode> = new Set(["service_unavailable", "idempotency_key_in_use"]);
+const soonAgainMs = 1000;
 
 /** How many fields at fault an answer lists. */
 export const fieldErrorsMax = 20;
@@ -103,7 +106,7 @@ export class DaybookError extends Error {
     this.code = code;
     this.param = options.param ?? null;
     this.errors = (options.errors ?? []).slice(0, fieldErrorsMax);
-    this.retryAfterMs = options.retryAfterMs ?? (code === "service_unavailable" ? unavailableRetryAfterMs : null);
+    this.retryAfterMs = options.retryAfterMs ?? (soonAgain.has(code) ? soonAgainMs : null);
   }
 
   /** The same error with other names for the fields at fault. */
@@ -188,9 +191,23 @@ export function fromConnectError(error: unknown): DaybookError {
     connect.code === Code.Canceled ||
     connect.code === Code.Aborted ||
     // Without a detail it is not a caller's key that is wrong but our own credential, which can be set right.
-    connect.code === Code.Unauthenticated
+    connect.code === Code.Unauthenticated ||
+    isConnectionLost(connect)
     ? serviceUnavailable(error)
     : internalError(error);
+}
+
+/**
+ * Whether a call failed because its connection ended: some of the ways in which HTTP/2 says so Connect knows as internal errors.
+ * See connectErrorFromNodeReason and connectErrorFromH2ResetCode of @connectrpc/connect-node.
+ */
+function isConnectionLost(connect: ConnectError): boolean {
+  if (connect.rawMessage.startsWith("http/2 stream closed with error code")) return true;
+  for (let error: unknown = connect.cause; error instanceof Error; error = error.cause) {
+    const { code } = error as { code?: unknown };
+    if (typeof code === "string" && /^(ERR_HTTP2_|ERR_STREAM_|E[A-Z]+$)/.test(code)) return true;
+  }
+  return false;
 }
 
 /** Something that nobody foresaw. */

@@ -11,8 +11,9 @@ export const outboxBytesMaxDefault = 4 * 1024 ** 3;
 const bytesMax = 10 ** 15 - 1;
 
 const measureIntervalMsMin = 500;
-// Measuring takes no more than a fiftieth of the time.
+// Measuring takes no more than a fiftieth of the time, unless that would be too seldom to keep the limit.
 const pauseFactor = 50;
+const measureIntervalMsMax = 10_000;
 
 /** Reads OUTBOX_BYTES_MAX. */
 export function readOutboxBytesMax(reader: SettingsReader): number {
@@ -44,7 +45,8 @@ export function watchRoom(
     while (!signal.aborted) {
       const startMs = performance.now();
       await measure();
-      const pauseMs = Math.max(measureIntervalMsMin, (performance.now() - startMs) * pauseFactor);
+      const fairMs = (performance.now() - startMs) * pauseFactor;
+      const pauseMs = Math.min(measureIntervalMsMax, Math.max(measureIntervalMsMin, fairMs));
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }

@@ -1,10 +1,11 @@
 /** The listeners of a service: RPC over HTTP/2, and an internal one over HTTP/1.1 for probes and Prometheus. */
+import { createServer } from "node:http2";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, type FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { serverInterceptors } from "./interceptors.ts";
 import type { Log } from "./log.ts";
-import { requestBytesMax, type Routes } from "./transport.ts";
+import { requestBytesMax, sessionMegabytesMax, type Routes } from "./transport.ts";
 
 const shutdownTimeoutMs = 10_000;
 
@@ -24,7 +25,12 @@ export async function serveRpc(options: {
   log: Log;
   registry: Registry;
 }): Promise<{ address: string; close(): Promise<void> }> {
-  const app = fastify({ http2: true, logger: false, bodyLimit: requestBytesMax });
+  const app = fastify({
+    serverFactory: (handler) => createServer({ maxSessionMemory: sessionMegabytesMax }, handler),
+    http2: true,
+    logger: false,
+    bodyLimit: requestBytesMax,
+  });
   await app.register(fastifyConnectPlugin, {
     routes: options.routes,
     interceptors: serverInterceptors(options.credential, options.log, options.registry),

@@ -27,6 +27,12 @@ export function serviceRoutes(service: Service, bus: Bus): Routes {
 /** Bytes of one request: a batch of the largest size, with room for its envelope. */
 export const requestBytesMax = 16 * 1024 * 1024;
 
+/**
+ * Megabytes of one connection's calls that are on their way. A call beyond would be refused, however small, and all calls between two processes
+ * share a connection; how many there are and how large is limited where they are made.
+ */
+export const sessionMegabytesMax = 1024;
+
 /** Calls the service at `url` over HTTP/2 without TLS. */
 export function http2Transport(url: string, credential: string): Transport {
   return createConnectTransport({
@@ -35,5 +41,6 @@ export function http2Transport(url: string, credential: string): Transport {
     interceptors: clientInterceptors(credential),
     // Within one cluster the time to compress costs more than the bytes saved.
     acceptCompression: [],
+    nodeOptions: { maxSessionMemory: sessionMegabytesMax },
   });
 }
