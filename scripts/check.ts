@@ -20,13 +20,15 @@ function run(title: string, command: string, ...words: string[]): boolean {
   return spawnSync(command, words, { stdio: "inherit" }).status === 0;
 }
 
-/** Generates the code anew beside the committed code and compares the two. */
+/** Generates code and RPC documents anew beside those that are committed, and compares the two. */
 function checkGenerated(): boolean {
   const folder = mkdtempSync(join(tmpdir(), "daybook-generated-"));
   try {
     return (
       run("generated code", "buf", "generate", "--output", folder) &&
-      run("generated code is committed", "diff", "-r", join(folder, "proto/gen"), "proto/gen")
+      ["proto/gen", "docs/rpc"]
+        .map((made) => run("generated code is committed", "diff", "-r", join(folder, made), made))
+        .every(Boolean)
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
