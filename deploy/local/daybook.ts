@@ -12,8 +12,10 @@ import type { Owner } from "#shared/lifecycle.ts";
 import type { Log } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import type { NatsSettings } from "#shared/nats/settings.ts";
+import { connectNatsSignals } from "#shared/nats/signals.ts";
 import { openDatabase, waitForDatabase } from "#shared/postgres.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
+import { createLocalSignals } from "#shared/signals.ts";
 import { serviceRoutes, type Routes } from "#shared/transport.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
@@ -65,6 +67,9 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
   const bus = owner.own(
     options.nats ? await connectNatsBus({ ...options.nats, name: "daybook", log, registry }) : createLocalBus(log),
   );
+  const signals = owner.own(
+    options.nats ? connectNatsSignals({ ...options.nats, name: "daybook", log, registry }) : createLocalSignals(log),
+  );
   const contextOf = async (name: keyof typeof connectionsMax): Promise<ServiceContext> => {
     const database = openDatabase({
       url: options.databaseUrl,
@@ -81,7 +86,10 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
 
   let isNew = false;
   const { bootstrapKeys, outboxBytesMax } = options;
-  const identity = createIdentity(await contextOf("identity"), { bootstrapKeys, onBootstrap: () => (isNew = true) });
+  const identity = createIdentity(
+    { ...(await contextOf("identity")), signals },
+    { bootstrapKeys, onBootstrap: () => (isNew = true) },
+  );
   const profile = createProfile(await contextOf("profile"), { outboxBytesMax });
   const profiles = transportTo(profile);
   const profileClient = createClient(ProfileService, profiles);

@@ -6,6 +6,9 @@ import type { Clients } from "../clients.ts";
 export const optionTexts = {
   property: ["<property id>", "the property that it is about; properties list shows them"],
   mode: ["live|test", "of a new property: real data or trials, for good"],
+  currency: ["<code>", "of values that come without one over the compatibility surface; USD unless it is said"],
+  timezone: ["<name>", "of a property, an IANA name; UTC unless it is said"],
+  name: ["<name>", "the new name of a property"],
   scopes: ["<scope,…>|all", "what a new key may do"],
   expires: ["<time>", "when a new key ends, ISO 8601 with an offset or Z; never unless it is said"],
   revision: ["<date>", "the API revision that a new key is pinned to; the newest unless it is said"],

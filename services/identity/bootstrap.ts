@@ -23,7 +23,7 @@ export function bootstrap({ database, clock }: ServiceContext, secrets: Bootstra
     const createdAt = clock.nowMicros();
     for (const mode of ["live", "test"] as const) {
       const propertyId = newUuid();
-      await insertProperty(tx, [propertyId, `Demo (${mode})`, mode, formatMicros(createdAt)]);
+      await insertProperty(tx, [propertyId, `Demo (${mode})`, mode, formatMicros(createdAt), null, null]);
       await storeKey(tx, { propertyId, name: "bootstrap", secret: secrets[mode], scopes, createdAt, expiresAt: null });
     }
     return true;

@@ -9,13 +9,16 @@ await runService({
   port: 8101,
   internalPort: 9101,
   read: readBootstrapKeys,
-  create: (context, { settings: given }) =>
-    createIdentity(context, {
-      bootstrapKeys: { live: given.live ?? newSecret("live"), test: given.test ?? newSecret("test") },
-      // The only time that they can be seen, unless they were given.
-      onBootstrap: ({ live, test }) => {
-        if (given.live === undefined) process.stdout.write(`live key: ${live}\n`);
-        if (given.test === undefined) process.stdout.write(`test key: ${test}\n`);
+  create: (context, { settings: given, openSignals }) =>
+    createIdentity(
+      { ...context, signals: openSignals() },
+      {
+        bootstrapKeys: { live: given.live ?? newSecret("live"), test: given.test ?? newSecret("test") },
+        // The only time that they can be seen, unless they were given.
+        onBootstrap: ({ live, test }) => {
+          if (given.live === undefined) process.stdout.write(`live key: ${live}\n`);
+          if (given.test === undefined) process.stdout.write(`test key: ${test}\n`);
+        },
       },
-    }),
+    ),
 });

@@ -3,14 +3,17 @@ import { inChunks } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { windowsOverBefore } from "./domain/windows.ts";
+import { deleteExpiredOperations } from "./sql/operations.ts";
 import { deleteRateWindows } from "./sql/rate-windows.ts";
 
-/** How often rate windows are forgotten. */
+/** How often what is over is forgotten. */
 export const forgetIntervalMs = 60 * 1000;
 const rowsMax = 5_000;
 
-/** Forgets rate windows that are long over. */
-export async function forgetRateWindows({ database, clock }: ServiceContext, signal?: AbortSignal): Promise<void> {
-  const before = formatMicros(windowsOverBefore(clock.nowMicros()));
+/** Forgets rate windows that are long over, and Idempotency-Keys whose time is. */
+export async function forget({ database, clock }: ServiceContext, signal?: AbortSignal): Promise<void> {
+  const now = clock.nowMicros();
+  const before = formatMicros(windowsOverBefore(now));
   await inChunks(rowsMax, (rows) => deleteRateWindows(database, [before, rows]), signal);
+  await inChunks(rowsMax, (rows) => deleteExpiredOperations(database, [formatMicros(now), rows]), signal);
 }

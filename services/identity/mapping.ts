@@ -15,6 +15,8 @@ export function toProperty(row: PropertyRow): Property {
     name: row.name,
     mode: modeOfName[row.mode],
     createdAt: toTimestamp(row.created_at),
+    defaultCurrency: row.default_currency,
+    timezone: row.timezone,
   });
 }
 
@@ -39,8 +41,8 @@ export function toKey(row: KeyRow): Key {
 
 /** The property that a key was read with. */
 export function toPropertyOfKey(row: KeyAndPropertyRow): Property {
-  const { property_id: id, property_name: name, mode, property_created_at: createdAt } = row;
-  return toProperty({ id, name, mode, created_at: createdAt });
+  const { property_id: id, property_name: name, property_created_at: createdAt } = row;
+  return toProperty({ ...row, id, name, created_at: createdAt });
 }
 
 /** The name of a mode, or undefined for one that is not valid. */

@@ -3,27 +3,32 @@ import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { migrate } from "#shared/migrate.ts";
 import { repeat } from "#shared/repeat.ts";
-import type { Service, ServiceContext } from "#shared/service.ts";
+import type { Service } from "#shared/service.ts";
 import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
-import { forgetIntervalMs, forgetRateWindows } from "./maintenance.ts";
+import type { IdentityContext } from "./context.ts";
+import { forget, forgetIntervalMs } from "./maintenance.ts";
 import { authenticateKey } from "./rpc/authenticate-key.ts";
+import { claimOperations } from "./rpc/claim-operations.ts";
 import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
+import { finishOperations } from "./rpc/finish-operations.ts";
 import { getKey } from "./rpc/get-key.ts";
 import { leaseRequests } from "./rpc/lease-requests.ts";
 import { listKeys } from "./rpc/list-keys.ts";
 import { listProperties } from "./rpc/list-properties.ts";
 import { noteKeyUse } from "./rpc/note-key-use.ts";
+import { renewOperations } from "./rpc/renew-operations.ts";
 import { returnRequests } from "./rpc/return-requests.ts";
 import { revokeKey } from "./rpc/revoke-key.ts";
 import { rotateKey } from "./rpc/rotate-key.ts";
+import { updateProperty } from "./rpc/update-property.ts";
 import { findAnyProperty } from "./sql/properties.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
 /** Makes the identity service. On its first start it makes the demo properties with the keys given. */
 export function createIdentity(
-  context: ServiceContext,
+  context: IdentityContext,
   options: { bootstrapKeys: BootstrapKeys; onBootstrap?: (keys: BootstrapKeys) => void },
 ): Service {
   const owner = new Owner();
@@ -32,6 +37,7 @@ export function createIdentity(
       router.service(IdentityService, {
         authenticateKey: authenticateKey(context),
         createProperty: createProperty(context),
+        updateProperty: updateProperty(context),
         listProperties: listProperties(context),
         createKey: createKey(context),
         listKeys: listKeys(context),
@@ -41,13 +47,15 @@ export function createIdentity(
         leaseRequests: leaseRequests(context),
         returnRequests: returnRequests(context),
         noteKeyUse: noteKeyUse(context),
+        claimOperations: claimOperations(context),
+        renewOperations: renewOperations(context),
+        finishOperations: finishOperations(context),
       });
     },
     async start() {
       await migrate(context.database, "identity", migrations);
       if (await bootstrap(context, options.bootstrapKeys)) options.onBootstrap?.(options.bootstrapKeys);
-      const forget = (signal: AbortSignal): Promise<void> => forgetRateWindows(context, signal);
-      owner.own(repeat(forgetIntervalMs, context.log, "forget rate windows", forget));
+      owner.own(repeat(forgetIntervalMs, context.log, "forget what is over", (signal) => forget(context, signal)));
     },
     async checkReady() {
       await findAnyProperty(context.database, []);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { TypeID } from "typeid-js";
 import { expect, test } from "vitest";
-import { decodeId, encodeId, isId, newId, newUuid, tryDecodeId } from "./ids.ts";
+import { decodeId, deriveUuid, encodeId, isId, newId, newUuid, timeOfUuid, tryDecodeId } from "./ids.ts";
 
 test("writes and reads every UUID as the reference implementation does", () => {
   fc.assert(
@@ -47,6 +47,20 @@ test("a new id is a UUIDv7 of now", () => {
   expect(time).toBeGreaterThanOrEqual(before);
   // Ids made before in this file may have counted the time on a little.
   expect(time).toBeLessThan(Date.now() + 1000);
+});
+
+test("a part of what an id names has an id of its own, always the same, of the same time", () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (part, other) => {
+      const uuid = newUuid();
+      const derived = deriveUuid(uuid, part);
+      expect(derived).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(timeOfUuid(derived)).toBe(timeOfUuid(uuid));
+      expect(deriveUuid(uuid, part)).toBe(derived);
+      expect(deriveUuid(uuid, other) === derived).toBe(part === other);
+      expect(deriveUuid(newUuid(), part)).not.toBe(derived);
+    }),
+  );
 });
 
 test("says where a bad id stands", () => {

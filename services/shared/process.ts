@@ -6,9 +6,11 @@ import { runProcess } from "./lifecycle.ts";
 import { createLog } from "./log.ts";
 import { connectNatsBus } from "./nats/bus.ts";
 import { readNatsSettings } from "./nats/settings.ts";
+import { connectNatsSignals } from "./nats/signals.ts";
 import { openDatabase, waitForDatabase } from "./postgres.ts";
 import { createRegistry, serveInternal, serveRpc } from "./server.ts";
 import type { Service, ServiceContext } from "./service.ts";
+import type { Signals } from "./signals.ts";
 import { http2Transport, serviceRoutes } from "./transport.ts";
 
 /** What a service may ask of its process beyond its context. */
@@ -16,6 +18,8 @@ export interface ServiceProcess<Settings> {
   settings: Settings;
   /** A transport to the service at a URL. */
   connectTo: (url: string) => Transport;
+  /** What goes to every process at once and is kept nowhere; opened for those who ask. */
+  openSignals: () => Signals;
 }
 
 /** Which service to run. */
@@ -72,7 +76,11 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
     const bus = owner.own(await connectNatsBus({ ...settings.nats, name, log, registry }));
     const context: ServiceContext = { database, bus, clock: systemClock, log, registry };
     const service = owner.own(
-      definition.create(context, { settings: settings.own, connectTo: (url) => http2Transport(url, credential) }),
+      definition.create(context, {
+        settings: settings.own,
+        connectTo: (url) => http2Transport(url, credential),
+        openSignals: () => owner.own(connectNatsSignals({ ...settings.nats, name, log, registry })),
+      }),
     );
     await service.start();
     ready = () => service.checkReady();

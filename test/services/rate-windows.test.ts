@@ -10,7 +10,7 @@ import { createLocalBus } from "#shared/bus.ts";
 import { openDatabase } from "#shared/postgres.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
-import { forgetRateWindows } from "../../services/identity/maintenance.ts";
+import { forget } from "../../services/identity/maintenance.ts";
 import { describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 
 const minute = 60_000_000;
@@ -191,7 +191,7 @@ test("windows that are long over are forgotten, and no others", async () => {
   const key = await daybook.newProperty();
   await key.get("/v1/revisions");
   const forgetAt = (nowMicros: number) =>
-    forgetRateWindows({
+    forget({
       database,
       bus: createLocalBus(log),
       clock: { nowMicros: () => nowMicros },

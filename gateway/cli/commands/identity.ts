@@ -23,7 +23,7 @@ export const identityCommands: readonly Command[] = [
         return { items: page.properties, hasMore: page.hasMore };
       });
       const shown = properties.map(showProperty);
-      return { text: shown.map(({ id, mode, name }) => `${id}  ${mode}  ${name}`).join("\n"), json: shown };
+      return { text: shown.map(propertyLine).join("\n"), json: shown };
     },
   },
   {
@@ -32,12 +32,33 @@ export const identityCommands: readonly Command[] = [
     summary: "makes a property",
     words: [1, 1],
     options: ["mode"],
-    async run({ identity }, { words: [name = ""], options: { mode } }) {
+    optional: ["currency", "timezone"],
+    async run({ identity }, { words: [name = ""], options }) {
+      const { mode } = options;
       if (mode !== "live" && mode !== "test") throw new UsageError("--mode is live or test.");
-      const request = { name, mode: mode === "live" ? Mode.LIVE : Mode.TEST };
+      const request = { name, mode: mode === "live" ? Mode.LIVE : Mode.TEST, ...readPropertySettings(options) };
       const { property } = await calling(identity.createProperty(request, operatorOptions));
       const shown = showProperty(whole(property));
       return { text: shown.id, json: shown };
+    },
+  },
+  {
+    name: "properties update",
+    usage: "<property id>",
+    summary: "changes what is said of a property; gateways know within 5 seconds",
+    words: [1, 1],
+    options: [],
+    optional: ["name", "currency", "timezone"],
+    async run({ identity }, { words: [propertyId = ""], options }) {
+      const { name } = options;
+      const settings = readPropertySettings(options);
+      if (name === undefined && Object.keys(settings).length === 0) {
+        throw new UsageError("Say what is to change: --name, --currency or --timezone.");
+      }
+      const request = { propertyId, ...settings, ...(name === undefined ? {} : { name }) };
+      const { property } = await calling(identity.updateProperty(request, operatorOptions));
+      const shown = showProperty(whole(property));
+      return { text: propertyLine(shown), json: shown };
     },
   },
   {
@@ -122,12 +143,31 @@ export const identityCommands: readonly Command[] = [
   },
 ];
 
-function showProperty({ id, name, mode, createdAt }: Property) {
+function showProperty({ id, name, mode, createdAt, defaultCurrency, timezone }: Property) {
   return {
     id,
     mode: mode === Mode.LIVE ? "live" : "test",
     name,
+    default_currency: defaultCurrency,
+    timezone,
     created_at: createdAt ? formatTimestamp(createdAt) : null,
+  };
+}
+
+function propertyLine({
+  id,
+  mode,
+  name,
+  default_currency: currency,
+  timezone,
+}: ReturnType<typeof showProperty>): string {
+  return `${id}  ${mode}  ${name}  ${currency}  ${timezone}`;
+}
+
+function readPropertySettings({ currency, timezone }: Arguments["options"]) {
+  return {
+    ...(currency === undefined ? {} : { defaultCurrency: currency }),
+    ...(timezone === undefined ? {} : { timezone }),
   };
 }
 

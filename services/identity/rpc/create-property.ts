@@ -6,6 +6,7 @@ import { newUuid } from "#shared/ids.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { checkName } from "../domain/names.ts";
+import { readSettings } from "../domain/settings.ts";
 import { toModeName, toProperty } from "../mapping.ts";
 import { insertProperty } from "../sql/properties.ts";
 
@@ -14,8 +15,10 @@ export function createProperty(context: ServiceContext): ServiceImpl<typeof Iden
     checkName(request.name);
     const mode = toModeName(request.mode);
     if (!mode) throw new DaybookError("parameter_invalid", "A mode is live or test.", { param: "mode" });
+    const { defaultCurrency, timezone } = readSettings(request);
     const now = formatMicros(context.clock.nowMicros());
-    const [row] = await insertProperty(context.database, [newUuid(), request.name, mode, now]);
+    const values = [newUuid(), request.name, mode, now, defaultCurrency, timezone];
+    const [row] = await insertProperty(context.database, values);
     return create(CreatePropertyResponseSchema, row ? { property: toProperty(row) } : {});
   };
 }

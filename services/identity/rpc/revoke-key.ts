@@ -2,18 +2,24 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RevokeKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { decodeId } from "#shared/ids.ts";
-import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
+import type { IdentityContext } from "../context.ts";
+import { signalEnding } from "../key-ending.ts";
 import { noSuchKey } from "../keys.ts";
 import { toKey } from "../mapping.ts";
 import { revokeKey as revoke } from "../sql/keys.ts";
 
-export function revokeKey({ database, clock }: ServiceContext): ServiceImpl<typeof IdentityService>["revokeKey"] {
+export function revokeKey({
+  database,
+  clock,
+  signals,
+}: IdentityContext): ServiceImpl<typeof IdentityService>["revokeKey"] {
   return async ({ propertyId, keyId }) => {
     const property = decodeId("prop", propertyId, "property_id");
     const id = decodeId("key", keyId, "key_id");
     const [row] = await revoke(database, [property, id, formatMicros(clock.nowMicros())]);
     if (!row) throw noSuchKey();
+    signalEnding(signals, keyId, 0);
     return create(RevokeKeyResponseSchema, { key: toKey(row) });
   };
 }

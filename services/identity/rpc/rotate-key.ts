@@ -5,9 +5,10 @@ import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { withTransaction } from "#shared/postgres.ts";
 import { isRevision } from "#shared/revisions.ts";
-import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
+import type { IdentityContext } from "../context.ts";
 import { newSecret } from "../domain/secret.ts";
+import { signalEnding } from "../key-ending.ts";
 import { noSuchKey, storeKey } from "../keys.ts";
 import { toKey } from "../mapping.ts";
 import { expireKey, lockKey } from "../sql/keys.ts";
@@ -15,7 +16,11 @@ import { findProperty } from "../sql/properties.ts";
 
 const overlapSecondsMax = 30 * 24 * 60 * 60;
 
-export function rotateKey({ database, clock }: ServiceContext): ServiceImpl<typeof IdentityService>["rotateKey"] {
+export function rotateKey({
+  database,
+  clock,
+  signals,
+}: IdentityContext): ServiceImpl<typeof IdentityService>["rotateKey"] {
   return async ({ propertyId, keyId, overlapSeconds }) => {
     if (overlapSeconds < 0 || overlapSeconds > overlapSecondsMax) {
       const message = `The overlap is 0 to ${overlapSecondsMax} seconds.`;
@@ -24,7 +29,7 @@ export function rotateKey({ database, clock }: ServiceContext): ServiceImpl<type
     const property = decodeId("prop", propertyId, "property_id");
     const id = decodeId("key", keyId, "key_id");
     const now = clock.nowMicros();
-    return withTransaction(database, async (tx) => {
+    const rotated = await withTransaction(database, async (tx) => {
       const [old] = await lockKey(tx, [property, id]);
       const [owner] = await findProperty(tx, [property]);
       if (!old || !owner) throw noSuchKey();
@@ -44,7 +49,10 @@ export function rotateKey({ database, clock }: ServiceContext): ServiceImpl<type
       });
       const [replaced] = await expireKey(tx, [property, id, formatMicros(now + overlapSeconds * 1_000_000)]);
       if (!replaced) throw noSuchKey();
-      return create(RotateKeyResponseSchema, { key: toKey(row), secret, replaced: toKey(replaced) });
+      return { row, secret, replaced };
     });
+    const { row, secret, replaced } = rotated;
+    signalEnding(signals, keyId, ((replaced.expires_at ?? now) - now) / 1000);
+    return create(RotateKeyResponseSchema, { key: toKey(row), secret, replaced: toKey(replaced) });
   };
 }

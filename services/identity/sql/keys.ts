@@ -20,7 +20,13 @@ export interface KeyRow {
 }
 
 /** A key and its property. */
-export type KeyAndPropertyRow = KeyRow & { property_name: string; mode: ModeName; property_created_at: Micros };
+export type KeyAndPropertyRow = KeyRow & {
+  property_name: string;
+  mode: ModeName;
+  property_created_at: Micros;
+  default_currency: string;
+  timezone: string;
+};
 
 const columns = [
   "property_id",
@@ -39,7 +45,7 @@ const lastUse = (key: string): string =>
   `(SELECT last_used_at FROM identity.key_uses u WHERE u.property_id = ${key}.property_id AND u.key_id = ${key}.id) AS last_used_at`;
 const shown = `${columns.join(", ")}, ${lastUse("keys")}`;
 const withProperty = `${columns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
-          p.name AS property_name, p.mode, p.created_at AS property_created_at
+          p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
 
 /**

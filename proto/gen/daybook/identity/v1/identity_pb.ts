@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/identity.proto.
  */
 export const file_daybook_identity_v1_identity: GenFile = /*@__PURE__*/
-  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIlQKClJhdGVMaW1pdHMSFQoIb3JkaW5hcnkYASABKAVIAIgBARIVCghiYWNrZmlsbBgCIAEoBUgBiAEBQgsKCV9vcmRpbmFyeUILCglfYmFja2ZpbGwifQoIUHJvcGVydHkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRInCgRtb2RlGAMgASgOMhkuZGF5Ym9vay5pZGVudGl0eS52MS5Nb2RlEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIuYCCgNLZXkSCgoCaWQYASABKAkSEwoLcHJvcGVydHlfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5kaXNwbGF5X3ByZWZpeBgEIAEoCRIOCgZzY29wZXMYBSADKAkSEAoIcmV2aXNpb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoLcmF0ZV9saW1pdHMYCiABKAsyHy5kYXlib29rLmlkZW50aXR5LnYxLlJhdGVMaW1pdHMSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKpAQoJTGVhc2VXaXNoEi8KBndpbmRvdxgBIAEoDjIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZVdpbmRvdxItCglzdGFydHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBndhbnRlZBgDIAEoBRIVCg1saW1pdF9kZWZhdWx0GAQgASgFEhUKDWxpbWl0X3Vua25vd24YBSABKAgilQEKBUxlYXNlEi8KBndpbmRvdxgBIAEoDjIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZVdpbmRvdxItCglzdGFydHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2dyYW50ZWQYAyABKAUSDAoEbGVmdBgEIAEoBRINCgVsaW1pdBgFIAEoBSJdChZBdXRoZW50aWNhdGVLZXlSZXF1ZXN0EhMKC3NlY3JldF9oYXNoGAEgASgMEi4KBndpc2hlcxgCIAMoCzIeLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2VXaXNoIsYBChdBdXRoZW50aWNhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIvCghwcm9wZXJ0eRgCIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSKgoGbGVhc2VzGAMgAygLMhouZGF5Ym9vay5pZGVudGl0eS52MS5MZWFzZRInCgNub3cYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIk4KFUNyZWF0ZVByb3BlcnR5UmVxdWVzdBIMCgRuYW1lGAEgASgJEicKBG1vZGUYAiABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHki4wEKEENyZWF0ZUtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZzY29wZXMYAyADKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoIcmV2aXNpb24YBSABKAlIAIgBARISCgphbGxfc2NvcGVzGAYgASgIEjQKC3JhdGVfbGltaXRzGAcgASgLMh8uZGF5Ym9vay5pZGVudGl0eS52MS5SYXRlTGltaXRzQgsKCV9yZXZpc2lvbiJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkiXAoVTGlzdFByb3BlcnRpZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEh4KEWFmdGVyX3Byb3BlcnR5X2lkGAIgASgJSACIAQFCFAoSX2FmdGVyX3Byb3BlcnR5X2lkIl0KFkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USMQoKcHJvcGVydGllcxgBIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSEAoIaGFzX21vcmUYAiABKAgiYQoPTGlzdEtleXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhkKDGFmdGVyX2tleV9pZBgDIAEoCUgAiAEBQg8KDV9hZnRlcl9rZXlfaWQiTAoQTGlzdEtleXNSZXNwb25zZRImCgRrZXlzGAEgAygLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSEAoIaGFzX21vcmUYAiABKAgiNwoQUmV2b2tlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkiOgoRUmV2b2tlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkiUAoQUm90YXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSFwoPb3ZlcmxhcF9zZWNvbmRzGAMgASgFInYKEVJvdGF0ZUtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5Eg4KBnNlY3JldBgCIAEoCRIqCghyZXBsYWNlZBgDIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5IjQKDUdldEtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJImgKDkdldEtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5Ei8KCHByb3BlcnR5GAIgASgLMh0uZGF5Ym9vay5pZGVudGl0eS52MS5Qcm9wZXJ0eSJhCgxLZXlMZWFzZVdpc2gSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEiwKBHdpc2gYAyABKAsyHi5kYXlib29rLmlkZW50aXR5LnYxLkxlYXNlV2lzaCJJChRMZWFzZVJlcXVlc3RzUmVxdWVzdBIxCgZ3aXNoZXMYASADKAsyIS5kYXlib29rLmlkZW50aXR5LnYxLktleUxlYXNlV2lzaCJsChVMZWFzZVJlcXVlc3RzUmVzcG9uc2USKgoGbGVhc2VzGAEgAygLMhouZGF5Ym9vay5pZGVudGl0eS52MS5MZWFzZRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqQBCg5VbnVzZWRSZXF1ZXN0cxITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSLwoGd2luZG93GAMgASgOMh8uZGF5Ym9vay5pZGVudGl0eS52MS5SYXRlV2luZG93Ei0KCXN0YXJ0c19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFY291bnQYBSABKAUiTAoVUmV0dXJuUmVxdWVzdHNSZXF1ZXN0EjMKBnVudXNlZBgBIAMoCzIjLmRheWJvb2suaWRlbnRpdHkudjEuVW51c2VkUmVxdWVzdHMiGAoWUmV0dXJuUmVxdWVzdHNSZXNwb25zZSJaCgZLZXlVc2USEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEisKB3VzZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj4KEU5vdGVLZXlVc2VSZXF1ZXN0EikKBHVzZXMYASADKAsyGy5kYXlib29rLmlkZW50aXR5LnYxLktleVVzZSIUChJOb3RlS2V5VXNlUmVzcG9uc2UqOgoETW9kZRIUChBNT0RFX1VOU1BFQ0lGSUVEEAASDQoJTU9ERV9MSVZFEAESDQoJTU9ERV9URVNUEAIqXQoKUmF0ZVdpbmRvdxIbChdSQVRFX1dJTkRPV19VTlNQRUNJRklFRBAAEhgKFFJBVEVfV0lORE9XX09SRElOQVJZEAESGAoUUkFURV9XSU5ET1dfQkFDS0ZJTEwQAjLHCAoPSWRlbnRpdHlTZXJ2aWNlEmwKD0F1dGhlbnRpY2F0ZUtleRIrLmRheWJvb2suaWRlbnRpdHkudjEuQXV0aGVudGljYXRlS2V5UmVxdWVzdBosLmRheWJvb2suaWRlbnRpdHkudjEuQXV0aGVudGljYXRlS2V5UmVzcG9uc2USaQoOQ3JlYXRlUHJvcGVydHkSKi5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZVByb3BlcnR5UmVxdWVzdBorLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlUHJvcGVydHlSZXNwb25zZRJpCg5MaXN0UHJvcGVydGllcxIqLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFByb3BlcnRpZXNSZXF1ZXN0GisuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0UHJvcGVydGllc1Jlc3BvbnNlEloKCUNyZWF0ZUtleRIlLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlS2V5UmVxdWVzdBomLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlS2V5UmVzcG9uc2USVwoITGlzdEtleXMSJC5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RLZXlzUmVxdWVzdBolLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdEtleXNSZXNwb25zZRJaCglSZXZva2VLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLlJldm9rZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLlJldm9rZUtleVJlc3BvbnNlEloKCVJvdGF0ZUtleRIlLmRheWJvb2suaWRlbnRpdHkudjEuUm90YXRlS2V5UmVxdWVzdBomLmRheWJvb2suaWRlbnRpdHkudjEuUm90YXRlS2V5UmVzcG9uc2USUQoGR2V0S2V5EiIuZGF5Ym9vay5pZGVudGl0eS52MS5HZXRLZXlSZXF1ZXN0GiMuZGF5Ym9vay5pZGVudGl0eS52MS5HZXRLZXlSZXNwb25zZRJmCg1MZWFzZVJlcXVlc3RzEikuZGF5Ym9vay5pZGVudGl0eS52MS5MZWFzZVJlcXVlc3RzUmVxdWVzdBoqLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2VSZXF1ZXN0c1Jlc3BvbnNlEmkKDlJldHVyblJlcXVlc3RzEiouZGF5Ym9vay5pZGVudGl0eS52MS5SZXR1cm5SZXF1ZXN0c1JlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLlJldHVyblJlcXVlc3RzUmVzcG9uc2USXQoKTm90ZUtleVVzZRImLmRheWJvb2suaWRlbnRpdHkudjEuTm90ZUtleVVzZVJlcXVlc3QaJy5kYXlib29rLmlkZW50aXR5LnYxLk5vdGVLZXlVc2VSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiJkYXlib29rL2lkZW50aXR5L3YxL2lkZW50aXR5LnByb3RvEhNkYXlib29rLmlkZW50aXR5LnYxIlQKClJhdGVMaW1pdHMSFQoIb3JkaW5hcnkYASABKAVIAIgBARIVCghiYWNrZmlsbBgCIAEoBUgBiAEBQgsKCV9vcmRpbmFyeUILCglfYmFja2ZpbGwiqQEKCFByb3BlcnR5EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSJwoEbW9kZRgDIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYChBkZWZhdWx0X2N1cnJlbmN5GAUgASgJEhAKCHRpbWV6b25lGAYgASgJIuYCCgNLZXkSCgoCaWQYASABKAkSEwoLcHJvcGVydHlfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5kaXNwbGF5X3ByZWZpeBgEIAEoCRIOCgZzY29wZXMYBSADKAkSEAoIcmV2aXNpb24YBiABKAkSLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoLcmF0ZV9saW1pdHMYCiABKAsyHy5kYXlib29rLmlkZW50aXR5LnYxLlJhdGVMaW1pdHMSMAoMbGFzdF91c2VkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKpAQoJTGVhc2VXaXNoEi8KBndpbmRvdxgBIAEoDjIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZVdpbmRvdxItCglzdGFydHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBndhbnRlZBgDIAEoBRIVCg1saW1pdF9kZWZhdWx0GAQgASgFEhUKDWxpbWl0X3Vua25vd24YBSABKAgilQEKBUxlYXNlEi8KBndpbmRvdxgBIAEoDjIfLmRheWJvb2suaWRlbnRpdHkudjEuUmF0ZVdpbmRvdxItCglzdGFydHNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB2dyYW50ZWQYAyABKAUSDAoEbGVmdBgEIAEoBRINCgVsaW1pdBgFIAEoBSJdChZBdXRoZW50aWNhdGVLZXlSZXF1ZXN0EhMKC3NlY3JldF9oYXNoGAEgASgMEi4KBndpc2hlcxgCIAMoCzIeLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2VXaXNoIsYBChdBdXRoZW50aWNhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIvCghwcm9wZXJ0eRgCIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSKgoGbGVhc2VzGAMgAygLMhouZGF5Ym9vay5pZGVudGl0eS52MS5MZWFzZRInCgNub3cYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqYBChVDcmVhdGVQcm9wZXJ0eVJlcXVlc3QSDAoEbmFtZRgBIAEoCRInCgRtb2RlGAIgASgOMhkuZGF5Ym9vay5pZGVudGl0eS52MS5Nb2RlEh0KEGRlZmF1bHRfY3VycmVuY3kYAyABKAlIAIgBARIVCgh0aW1lem9uZRgEIAEoCUgBiAEBQhMKEV9kZWZhdWx0X2N1cnJlbmN5QgsKCV90aW1lem9uZSKgAQoVVXBkYXRlUHJvcGVydHlSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARIdChBkZWZhdWx0X2N1cnJlbmN5GAMgASgJSAGIAQESFQoIdGltZXpvbmUYBCABKAlIAogBAUIHCgVfbmFtZUITChFfZGVmYXVsdF9jdXJyZW5jeUILCglfdGltZXpvbmUiSQoWVXBkYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkiSQoWQ3JlYXRlUHJvcGVydHlSZXNwb25zZRIvCghwcm9wZXJ0eRgBIAEoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHki4wEKEENyZWF0ZUtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZzY29wZXMYAyADKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoIcmV2aXNpb24YBSABKAlIAIgBARISCgphbGxfc2NvcGVzGAYgASgIEjQKC3JhdGVfbGltaXRzGAcgASgLMh8uZGF5Ym9vay5pZGVudGl0eS52MS5SYXRlTGltaXRzQgsKCV9yZXZpc2lvbiJKChFDcmVhdGVLZXlSZXNwb25zZRIlCgNrZXkYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLktleRIOCgZzZWNyZXQYAiABKAkiXAoVTGlzdFByb3BlcnRpZXNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEh4KEWFmdGVyX3Byb3BlcnR5X2lkGAIgASgJSACIAQFCFAoSX2FmdGVyX3Byb3BlcnR5X2lkIl0KFkxpc3RQcm9wZXJ0aWVzUmVzcG9uc2USMQoKcHJvcGVydGllcxgBIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSEAoIaGFzX21vcmUYAiABKAgiYQoPTGlzdEtleXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg0KBWxpbWl0GAIgASgFEhkKDGFmdGVyX2tleV9pZBgDIAEoCUgAiAEBQg8KDV9hZnRlcl9rZXlfaWQiTAoQTGlzdEtleXNSZXNwb25zZRImCgRrZXlzGAEgAygLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkSEAoIaGFzX21vcmUYAiABKAgiNwoQUmV2b2tlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkiOgoRUmV2b2tlS2V5UmVzcG9uc2USJQoDa2V5GAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5LZXkiUAoQUm90YXRlS2V5UmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSFwoPb3ZlcmxhcF9zZWNvbmRzGAMgASgFInYKEVJvdGF0ZUtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5Eg4KBnNlY3JldBgCIAEoCRIqCghyZXBsYWNlZBgDIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5IjQKDUdldEtleVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJImgKDkdldEtleVJlc3BvbnNlEiUKA2tleRgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuS2V5Ei8KCHByb3BlcnR5GAIgASgLMh0uZGF5Ym9vay5pZGVudGl0eS52MS5Qcm9wZXJ0eSJhCgxLZXlMZWFzZVdpc2gSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEiwKBHdpc2gYAyABKAsyHi5kYXlib29rLmlkZW50aXR5LnYxLkxlYXNlV2lzaCJJChRMZWFzZVJlcXVlc3RzUmVxdWVzdBIxCgZ3aXNoZXMYASADKAsyIS5kYXlib29rLmlkZW50aXR5LnYxLktleUxlYXNlV2lzaCJsChVMZWFzZVJlcXVlc3RzUmVzcG9uc2USKgoGbGVhc2VzGAEgAygLMhouZGF5Ym9vay5pZGVudGl0eS52MS5MZWFzZRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqQBCg5VbnVzZWRSZXF1ZXN0cxITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZrZXlfaWQYAiABKAkSLwoGd2luZG93GAMgASgOMh8uZGF5Ym9vay5pZGVudGl0eS52MS5SYXRlV2luZG93Ei0KCXN0YXJ0c19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFY291bnQYBSABKAUiTAoVUmV0dXJuUmVxdWVzdHNSZXF1ZXN0EjMKBnVudXNlZBgBIAMoCzIjLmRheWJvb2suaWRlbnRpdHkudjEuVW51c2VkUmVxdWVzdHMiGAoWUmV0dXJuUmVxdWVzdHNSZXNwb25zZSJaCgZLZXlVc2USEwoLcHJvcGVydHlfaWQYASABKAkSDgoGa2V5X2lkGAIgASgJEisKB3VzZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj4KEU5vdGVLZXlVc2VSZXF1ZXN0EikKBHVzZXMYASADKAsyGy5kYXlib29rLmlkZW50aXR5LnYxLktleVVzZSIUChJOb3RlS2V5VXNlUmVzcG9uc2UiRwoOT3BlcmF0aW9uQ2xhaW0SEwoLcHJvcGVydHlfaWQYASABKAkSCwoDa2V5GAIgASgJEhMKC2ZpbmdlcnByaW50GAMgASgMIk0KFkNsYWltT3BlcmF0aW9uc1JlcXVlc3QSMwoGY2xhaW1zGAEgAygLMiMuZGF5Ym9vay5pZGVudGl0eS52MS5PcGVyYXRpb25DbGFpbSJOChdDbGFpbU9wZXJhdGlvbnNSZXNwb25zZRIzCghvdXRjb21lcxgBIAMoCzIhLmRheWJvb2suaWRlbnRpdHkudjEuQ2xhaW1PdXRjb21lIoACCgxDbGFpbU91dGNvbWUSOAoHY2xhaW1lZBgBIAEoCzIlLmRheWJvb2suaWRlbnRpdHkudjEuQ2xhaW1lZE9wZXJhdGlvbkgAEjYKBmFuc3dlchgCIAEoCzIkLmRheWJvb2suaWRlbnRpdHkudjEuT3BlcmF0aW9uQW5zd2VySAASOwoJdW5kZXJfd2F5GAMgASgLMiYuZGF5Ym9vay5pZGVudGl0eS52MS5PcGVyYXRpb25VbmRlcldheUgAEjYKBnJldXNlZBgEIAEoCzIkLmRheWJvb2suaWRlbnRpdHkudjEuT3BlcmF0aW9uUmV1c2VkSABCCQoHb3V0Y29tZSI5ChBDbGFpbWVkT3BlcmF0aW9uEhQKDG9wZXJhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgFIhMKEU9wZXJhdGlvblVuZGVyV2F5IhEKD09wZXJhdGlvblJldXNlZCK3AQoPT3BlcmF0aW9uQW5zd2VyEg4KBnN0YXR1cxgBIAEoBRJCCgdoZWFkZXJzGAIgAygLMjEuZGF5Ym9vay5pZGVudGl0eS52MS5PcGVyYXRpb25BbnN3ZXIuSGVhZGVyc0VudHJ5EgwKBGJvZHkYAyABKAwSEgoKcmVxdWVzdF9pZBgEIAEoCRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJYCg1IZWxkT3BlcmF0aW9uEhMKC3Byb3BlcnR5X2lkGAEgASgJEgsKA2tleRgCIAEoCRIUCgxvcGVyYXRpb25faWQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoBSJQChZSZW5ld09wZXJhdGlvbnNSZXF1ZXN0EjYKCm9wZXJhdGlvbnMYASADKAsyIi5kYXlib29rLmlkZW50aXR5LnYxLkhlbGRPcGVyYXRpb24iGQoXUmVuZXdPcGVyYXRpb25zUmVzcG9uc2UigQIKEUZpbmlzaGVkT3BlcmF0aW9uEjUKCW9wZXJhdGlvbhgBIAEoCzIiLmRheWJvb2suaWRlbnRpdHkudjEuSGVsZE9wZXJhdGlvbhI2CgZhbnN3ZXIYAiABKAsyJC5kYXlib29rLmlkZW50aXR5LnYxLk9wZXJhdGlvbkFuc3dlckgAEjgKB3JlZnVzZWQYAyABKAsyJS5kYXlib29rLmlkZW50aXR5LnYxLk9wZXJhdGlvblJlZnVzZWRIABI4Cgd1bmtub3duGAQgASgLMiUuZGF5Ym9vay5pZGVudGl0eS52MS5PcGVyYXRpb25Vbmtub3duSABCCQoHb3V0Y29tZSISChBPcGVyYXRpb25SZWZ1c2VkIhIKEE9wZXJhdGlvblVua25vd24iVQoXRmluaXNoT3BlcmF0aW9uc1JlcXVlc3QSOgoKb3BlcmF0aW9ucxgBIAMoCzImLmRheWJvb2suaWRlbnRpdHkudjEuRmluaXNoZWRPcGVyYXRpb24iKgoYRmluaXNoT3BlcmF0aW9uc1Jlc3BvbnNlEg4KBmNvdW50cxgBIAMoCCo6CgRNb2RlEhQKEE1PREVfVU5TUEVDSUZJRUQQABINCglNT0RFX0xJVkUQARINCglNT0RFX1RFU1QQAipdCgpSYXRlV2luZG93EhsKF1JBVEVfV0lORE9XX1VOU1BFQ0lGSUVEEAASGAoUUkFURV9XSU5ET1dfT1JESU5BUlkQARIYChRSQVRFX1dJTkRPV19CQUNLRklMTBACMv8LCg9JZGVudGl0eVNlcnZpY2USbAoPQXV0aGVudGljYXRlS2V5EisuZGF5Ym9vay5pZGVudGl0eS52MS5BdXRoZW50aWNhdGVLZXlSZXF1ZXN0GiwuZGF5Ym9vay5pZGVudGl0eS52MS5BdXRoZW50aWNhdGVLZXlSZXNwb25zZRJpCg5DcmVhdGVQcm9wZXJ0eRIqLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlUHJvcGVydHlSZXF1ZXN0GisuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVQcm9wZXJ0eVJlc3BvbnNlEmkKDlVwZGF0ZVByb3BlcnR5EiouZGF5Ym9vay5pZGVudGl0eS52MS5VcGRhdGVQcm9wZXJ0eVJlcXVlc3QaKy5kYXlib29rLmlkZW50aXR5LnYxLlVwZGF0ZVByb3BlcnR5UmVzcG9uc2USaQoOTGlzdFByb3BlcnRpZXMSKi5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RQcm9wZXJ0aWVzUmVxdWVzdBorLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFByb3BlcnRpZXNSZXNwb25zZRJaCglDcmVhdGVLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLkNyZWF0ZUtleVJlc3BvbnNlElcKCExpc3RLZXlzEiQuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0S2V5c1JlcXVlc3QaJS5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RLZXlzUmVzcG9uc2USWgoJUmV2b2tlS2V5EiUuZGF5Ym9vay5pZGVudGl0eS52MS5SZXZva2VLZXlSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5SZXZva2VLZXlSZXNwb25zZRJaCglSb3RhdGVLZXkSJS5kYXlib29rLmlkZW50aXR5LnYxLlJvdGF0ZUtleVJlcXVlc3QaJi5kYXlib29rLmlkZW50aXR5LnYxLlJvdGF0ZUtleVJlc3BvbnNlElEKBkdldEtleRIiLmRheWJvb2suaWRlbnRpdHkudjEuR2V0S2V5UmVxdWVzdBojLmRheWJvb2suaWRlbnRpdHkudjEuR2V0S2V5UmVzcG9uc2USZgoNTGVhc2VSZXF1ZXN0cxIpLmRheWJvb2suaWRlbnRpdHkudjEuTGVhc2VSZXF1ZXN0c1JlcXVlc3QaKi5kYXlib29rLmlkZW50aXR5LnYxLkxlYXNlUmVxdWVzdHNSZXNwb25zZRJpCg5SZXR1cm5SZXF1ZXN0cxIqLmRheWJvb2suaWRlbnRpdHkudjEuUmV0dXJuUmVxdWVzdHNSZXF1ZXN0GisuZGF5Ym9vay5pZGVudGl0eS52MS5SZXR1cm5SZXF1ZXN0c1Jlc3BvbnNlEl0KCk5vdGVLZXlVc2USJi5kYXlib29rLmlkZW50aXR5LnYxLk5vdGVLZXlVc2VSZXF1ZXN0GicuZGF5Ym9vay5pZGVudGl0eS52MS5Ob3RlS2V5VXNlUmVzcG9uc2USbAoPQ2xhaW1PcGVyYXRpb25zEisuZGF5Ym9vay5pZGVudGl0eS52MS5DbGFpbU9wZXJhdGlvbnNSZXF1ZXN0GiwuZGF5Ym9vay5pZGVudGl0eS52MS5DbGFpbU9wZXJhdGlvbnNSZXNwb25zZRJsCg9SZW5ld09wZXJhdGlvbnMSKy5kYXlib29rLmlkZW50aXR5LnYxLlJlbmV3T3BlcmF0aW9uc1JlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLlJlbmV3T3BlcmF0aW9uc1Jlc3BvbnNlEm8KEEZpbmlzaE9wZXJhdGlvbnMSLC5kYXlib29rLmlkZW50aXR5LnYxLkZpbmlzaE9wZXJhdGlvbnNSZXF1ZXN0Gi0uZGF5Ym9vay5pZGVudGl0eS52MS5GaW5pc2hPcGVyYXRpb25zUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * RateLimits are a key's own limits: 1 to 1,000,000,000 requests a minute. What is absent is as the gateways are set.
@@ -75,6 +75,20 @@ export type Property = Message<"daybook.identity.v1.Property"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Three upper-case letters: what values are in that come without a currency over the compatibility surface. `USD` unless said otherwise.
+   *
+   * @generated from field: string default_currency = 5;
+   */
+  defaultCurrency: string;
+
+  /**
+   * IANA name: `UTC` unless said otherwise.
+   *
+   * @generated from field: string timezone = 6;
+   */
+  timezone: string;
 };
 
 /**
@@ -362,6 +376,20 @@ export type CreatePropertyRequest = Message<"daybook.identity.v1.CreatePropertyR
    * @generated from field: daybook.identity.v1.Mode mode = 2;
    */
   mode: Mode;
+
+  /**
+   * Three letters; absent means `USD`.
+   *
+   * @generated from field: optional string default_currency = 3;
+   */
+  defaultCurrency?: string | undefined;
+
+  /**
+   * IANA name; absent means `UTC`.
+   *
+   * @generated from field: optional string timezone = 4;
+   */
+  timezone?: string | undefined;
 };
 
 /**
@@ -370,6 +398,69 @@ export type CreatePropertyRequest = Message<"daybook.identity.v1.CreatePropertyR
  */
 export const CreatePropertyRequestSchema: GenMessage<CreatePropertyRequest> = /*@__PURE__*/
   messageDesc(file_daybook_identity_v1_identity, 7);
+
+/**
+ * UpdatePropertyRequest says what to change; what is absent stays.
+ *
+ * @generated from message daybook.identity.v1.UpdatePropertyRequest
+ */
+export type UpdatePropertyRequest = Message<"daybook.identity.v1.UpdatePropertyRequest"> & {
+  /**
+   * The property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 255 characters.
+   *
+   * @generated from field: optional string name = 2;
+   */
+  name?: string | undefined;
+
+  /**
+   * Three letters.
+   *
+   * @generated from field: optional string default_currency = 3;
+   */
+  defaultCurrency?: string | undefined;
+
+  /**
+   * IANA name.
+   *
+   * @generated from field: optional string timezone = 4;
+   */
+  timezone?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.UpdatePropertyRequest.
+ * Use `create(UpdatePropertyRequestSchema)` to create a new message.
+ */
+export const UpdatePropertyRequestSchema: GenMessage<UpdatePropertyRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 8);
+
+/**
+ * UpdatePropertyResponse is the property after it.
+ *
+ * @generated from message daybook.identity.v1.UpdatePropertyResponse
+ */
+export type UpdatePropertyResponse = Message<"daybook.identity.v1.UpdatePropertyResponse"> & {
+  /**
+   * As it now is. Gateways know within 5 seconds.
+   *
+   * @generated from field: daybook.identity.v1.Property property = 1;
+   */
+  property?: Property | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.UpdatePropertyResponse.
+ * Use `create(UpdatePropertyResponseSchema)` to create a new message.
+ */
+export const UpdatePropertyResponseSchema: GenMessage<UpdatePropertyResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 9);
 
 /**
  * CreatePropertyResponse is the property made.
@@ -390,7 +481,7 @@ export type CreatePropertyResponse = Message<"daybook.identity.v1.CreateProperty
  * Use `create(CreatePropertyResponseSchema)` to create a new message.
  */
 export const CreatePropertyResponseSchema: GenMessage<CreatePropertyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 8);
+  messageDesc(file_daybook_identity_v1_identity, 10);
 
 /**
  * CreateKeyRequest describes a new key.
@@ -453,7 +544,7 @@ export type CreateKeyRequest = Message<"daybook.identity.v1.CreateKeyRequest"> &
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 9);
+  messageDesc(file_daybook_identity_v1_identity, 11);
 
 /**
  * CreateKeyResponse is the only place where a secret is shown.
@@ -481,7 +572,7 @@ export type CreateKeyResponse = Message<"daybook.identity.v1.CreateKeyResponse">
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 10);
+  messageDesc(file_daybook_identity_v1_identity, 12);
 
 /**
  * ListPropertiesRequest asks for one page.
@@ -509,7 +600,7 @@ export type ListPropertiesRequest = Message<"daybook.identity.v1.ListPropertiesR
  * Use `create(ListPropertiesRequestSchema)` to create a new message.
  */
 export const ListPropertiesRequestSchema: GenMessage<ListPropertiesRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 11);
+  messageDesc(file_daybook_identity_v1_identity, 13);
 
 /**
  * ListPropertiesResponse is one page.
@@ -537,7 +628,7 @@ export type ListPropertiesResponse = Message<"daybook.identity.v1.ListProperties
  * Use `create(ListPropertiesResponseSchema)` to create a new message.
  */
 export const ListPropertiesResponseSchema: GenMessage<ListPropertiesResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 12);
+  messageDesc(file_daybook_identity_v1_identity, 14);
 
 /**
  * ListKeysRequest asks for one page.
@@ -572,7 +663,7 @@ export type ListKeysRequest = Message<"daybook.identity.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 13);
+  messageDesc(file_daybook_identity_v1_identity, 15);
 
 /**
  * ListKeysResponse is one page.
@@ -600,7 +691,7 @@ export type ListKeysResponse = Message<"daybook.identity.v1.ListKeysResponse"> &
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 14);
+  messageDesc(file_daybook_identity_v1_identity, 16);
 
 /**
  * RevokeKeyRequest names a key.
@@ -628,7 +719,7 @@ export type RevokeKeyRequest = Message<"daybook.identity.v1.RevokeKeyRequest"> &
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 15);
+  messageDesc(file_daybook_identity_v1_identity, 17);
 
 /**
  * RevokeKeyResponse is the key after it.
@@ -649,7 +740,7 @@ export type RevokeKeyResponse = Message<"daybook.identity.v1.RevokeKeyResponse">
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 16);
+  messageDesc(file_daybook_identity_v1_identity, 18);
 
 /**
  * RotateKeyRequest names a key that is to be replaced.
@@ -684,7 +775,7 @@ export type RotateKeyRequest = Message<"daybook.identity.v1.RotateKeyRequest"> &
  * Use `create(RotateKeyRequestSchema)` to create a new message.
  */
 export const RotateKeyRequestSchema: GenMessage<RotateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 17);
+  messageDesc(file_daybook_identity_v1_identity, 19);
 
 /**
  * RotateKeyResponse is the only place where the new secret is shown.
@@ -719,7 +810,7 @@ export type RotateKeyResponse = Message<"daybook.identity.v1.RotateKeyResponse">
  * Use `create(RotateKeyResponseSchema)` to create a new message.
  */
 export const RotateKeyResponseSchema: GenMessage<RotateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 18);
+  messageDesc(file_daybook_identity_v1_identity, 20);
 
 /**
  * GetKeyRequest names a key.
@@ -747,7 +838,7 @@ export type GetKeyRequest = Message<"daybook.identity.v1.GetKeyRequest"> & {
  * Use `create(GetKeyRequestSchema)` to create a new message.
  */
 export const GetKeyRequestSchema: GenMessage<GetKeyRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 19);
+  messageDesc(file_daybook_identity_v1_identity, 21);
 
 /**
  * GetKeyResponse is the key and whose it is.
@@ -775,7 +866,7 @@ export type GetKeyResponse = Message<"daybook.identity.v1.GetKeyResponse"> & {
  * Use `create(GetKeyResponseSchema)` to create a new message.
  */
 export const GetKeyResponseSchema: GenMessage<GetKeyResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 20);
+  messageDesc(file_daybook_identity_v1_identity, 22);
 
 /**
  * KeyLeaseWish asks for a share of a window of a key.
@@ -810,7 +901,7 @@ export type KeyLeaseWish = Message<"daybook.identity.v1.KeyLeaseWish"> & {
  * Use `create(KeyLeaseWishSchema)` to create a new message.
  */
 export const KeyLeaseWishSchema: GenMessage<KeyLeaseWish> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 21);
+  messageDesc(file_daybook_identity_v1_identity, 23);
 
 /**
  * LeaseRequestsRequest asks for shares.
@@ -831,7 +922,7 @@ export type LeaseRequestsRequest = Message<"daybook.identity.v1.LeaseRequestsReq
  * Use `create(LeaseRequestsRequestSchema)` to create a new message.
  */
 export const LeaseRequestsRequestSchema: GenMessage<LeaseRequestsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 22);
+  messageDesc(file_daybook_identity_v1_identity, 24);
 
 /**
  * LeaseRequestsResponse has what was granted.
@@ -859,7 +950,7 @@ export type LeaseRequestsResponse = Message<"daybook.identity.v1.LeaseRequestsRe
  * Use `create(LeaseRequestsResponseSchema)` to create a new message.
  */
 export const LeaseRequestsResponseSchema: GenMessage<LeaseRequestsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 23);
+  messageDesc(file_daybook_identity_v1_identity, 25);
 
 /**
  * UnusedRequests are requests that were leased and not made.
@@ -908,7 +999,7 @@ export type UnusedRequests = Message<"daybook.identity.v1.UnusedRequests"> & {
  * Use `create(UnusedRequestsSchema)` to create a new message.
  */
 export const UnusedRequestsSchema: GenMessage<UnusedRequests> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 24);
+  messageDesc(file_daybook_identity_v1_identity, 26);
 
 /**
  * ReturnRequestsRequest gives requests back.
@@ -929,7 +1020,7 @@ export type ReturnRequestsRequest = Message<"daybook.identity.v1.ReturnRequestsR
  * Use `create(ReturnRequestsRequestSchema)` to create a new message.
  */
 export const ReturnRequestsRequestSchema: GenMessage<ReturnRequestsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 25);
+  messageDesc(file_daybook_identity_v1_identity, 27);
 
 /**
  * ReturnRequestsResponse says nothing.
@@ -944,7 +1035,7 @@ export type ReturnRequestsResponse = Message<"daybook.identity.v1.ReturnRequests
  * Use `create(ReturnRequestsResponseSchema)` to create a new message.
  */
 export const ReturnRequestsResponseSchema: GenMessage<ReturnRequestsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 26);
+  messageDesc(file_daybook_identity_v1_identity, 28);
 
 /**
  * KeyUse is when a key was last used.
@@ -979,7 +1070,7 @@ export type KeyUse = Message<"daybook.identity.v1.KeyUse"> & {
  * Use `create(KeyUseSchema)` to create a new message.
  */
 export const KeyUseSchema: GenMessage<KeyUse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 27);
+  messageDesc(file_daybook_identity_v1_identity, 29);
 
 /**
  * NoteKeyUseRequest tells of keys.
@@ -1000,7 +1091,7 @@ export type NoteKeyUseRequest = Message<"daybook.identity.v1.NoteKeyUseRequest">
  * Use `create(NoteKeyUseRequestSchema)` to create a new message.
  */
 export const NoteKeyUseRequestSchema: GenMessage<NoteKeyUseRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 28);
+  messageDesc(file_daybook_identity_v1_identity, 30);
 
 /**
  * NoteKeyUseResponse says nothing.
@@ -1015,7 +1106,440 @@ export type NoteKeyUseResponse = Message<"daybook.identity.v1.NoteKeyUseResponse
  * Use `create(NoteKeyUseResponseSchema)` to create a new message.
  */
 export const NoteKeyUseResponseSchema: GenMessage<NoteKeyUseResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_identity, 29);
+  messageDesc(file_daybook_identity_v1_identity, 31);
+
+/**
+ * OperationClaim is an Idempotency-Key as it came with a request.
+ *
+ * @generated from message daybook.identity.v1.OperationClaim
+ */
+export type OperationClaim = Message<"daybook.identity.v1.OperationClaim"> & {
+  /**
+   * The property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 255 printable ASCII characters without space.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * SHA-256 of all that makes the request what it is: 32 bytes.
+   *
+   * @generated from field: bytes fingerprint = 3;
+   */
+  fingerprint: Uint8Array;
+};
+
+/**
+ * Describes the message daybook.identity.v1.OperationClaim.
+ * Use `create(OperationClaimSchema)` to create a new message.
+ */
+export const OperationClaimSchema: GenMessage<OperationClaim> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 32);
+
+/**
+ * ClaimOperationsRequest claims keys.
+ *
+ * @generated from message daybook.identity.v1.ClaimOperationsRequest
+ */
+export type ClaimOperationsRequest = Message<"daybook.identity.v1.ClaimOperationsRequest"> & {
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: repeated daybook.identity.v1.OperationClaim claims = 1;
+   */
+  claims: OperationClaim[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.ClaimOperationsRequest.
+ * Use `create(ClaimOperationsRequestSchema)` to create a new message.
+ */
+export const ClaimOperationsRequestSchema: GenMessage<ClaimOperationsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 33);
+
+/**
+ * ClaimOperationsResponse answers every claim.
+ *
+ * @generated from message daybook.identity.v1.ClaimOperationsResponse
+ */
+export type ClaimOperationsResponse = Message<"daybook.identity.v1.ClaimOperationsResponse"> & {
+  /**
+   * As many as claims were sent, in their order.
+   *
+   * @generated from field: repeated daybook.identity.v1.ClaimOutcome outcomes = 1;
+   */
+  outcomes: ClaimOutcome[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.ClaimOperationsResponse.
+ * Use `create(ClaimOperationsResponseSchema)` to create a new message.
+ */
+export const ClaimOperationsResponseSchema: GenMessage<ClaimOperationsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 34);
+
+/**
+ * ClaimOutcome is what became of a claim.
+ *
+ * @generated from message daybook.identity.v1.ClaimOutcome
+ */
+export type ClaimOutcome = Message<"daybook.identity.v1.ClaimOutcome"> & {
+  /**
+   * One of the four.
+   *
+   * @generated from oneof daybook.identity.v1.ClaimOutcome.outcome
+   */
+  outcome: {
+    /**
+     * It is the caller's to do.
+     *
+     * @generated from field: daybook.identity.v1.ClaimedOperation claimed = 1;
+     */
+    value: ClaimedOperation;
+    case: "claimed";
+  } | {
+    /**
+     * It was done: this is the answer.
+     *
+     * @generated from field: daybook.identity.v1.OperationAnswer answer = 2;
+     */
+    value: OperationAnswer;
+    case: "answer";
+  } | {
+    /**
+     * Somebody is at it.
+     *
+     * @generated from field: daybook.identity.v1.OperationUnderWay under_way = 3;
+     */
+    value: OperationUnderWay;
+    case: "underWay";
+  } | {
+    /**
+     * The key came with another request.
+     *
+     * @generated from field: daybook.identity.v1.OperationReused reused = 4;
+     */
+    value: OperationReused;
+    case: "reused";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message daybook.identity.v1.ClaimOutcome.
+ * Use `create(ClaimOutcomeSchema)` to create a new message.
+ */
+export const ClaimOutcomeSchema: GenMessage<ClaimOutcome> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 35);
+
+/**
+ * ClaimedOperation is an operation to do.
+ *
+ * @generated from message daybook.identity.v1.ClaimedOperation
+ */
+export type ClaimedOperation = Message<"daybook.identity.v1.ClaimedOperation"> & {
+  /**
+   * TypeID with prefix `op`: the same for all who take the claim over.
+   *
+   * @generated from field: string operation_id = 1;
+   */
+  operationId: string;
+
+  /**
+   * Which attempt at it this is, from 1.
+   *
+   * @generated from field: int32 attempt = 2;
+   */
+  attempt: number;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ClaimedOperation.
+ * Use `create(ClaimedOperationSchema)` to create a new message.
+ */
+export const ClaimedOperationSchema: GenMessage<ClaimedOperation> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 36);
+
+/**
+ * OperationUnderWay says no more than that.
+ *
+ * @generated from message daybook.identity.v1.OperationUnderWay
+ */
+export type OperationUnderWay = Message<"daybook.identity.v1.OperationUnderWay"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.OperationUnderWay.
+ * Use `create(OperationUnderWaySchema)` to create a new message.
+ */
+export const OperationUnderWaySchema: GenMessage<OperationUnderWay> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 37);
+
+/**
+ * OperationReused says no more than that.
+ *
+ * @generated from message daybook.identity.v1.OperationReused
+ */
+export type OperationReused = Message<"daybook.identity.v1.OperationReused"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.OperationReused.
+ * Use `create(OperationReusedSchema)` to create a new message.
+ */
+export const OperationReusedSchema: GenMessage<OperationReused> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 38);
+
+/**
+ * OperationAnswer is an HTTP answer as it was first given.
+ *
+ * @generated from message daybook.identity.v1.OperationAnswer
+ */
+export type OperationAnswer = Message<"daybook.identity.v1.OperationAnswer"> & {
+  /**
+   * Its status.
+   *
+   * @generated from field: int32 status = 1;
+   */
+  status: number;
+
+  /**
+   * Headers that belong to it, such as `location`, in lower case.
+   *
+   * @generated from field: map<string, string> headers = 2;
+   */
+  headers: { [key: string]: string };
+
+  /**
+   * Its body.
+   *
+   * @generated from field: bytes body = 3;
+   */
+  body: Uint8Array;
+
+  /**
+   * The request that it was first given to.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message daybook.identity.v1.OperationAnswer.
+ * Use `create(OperationAnswerSchema)` to create a new message.
+ */
+export const OperationAnswerSchema: GenMessage<OperationAnswer> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 39);
+
+/**
+ * HeldOperation is an operation that somebody is at.
+ *
+ * @generated from message daybook.identity.v1.HeldOperation
+ */
+export type HeldOperation = Message<"daybook.identity.v1.HeldOperation"> & {
+  /**
+   * The property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The key that it was claimed by.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * As it was claimed.
+   *
+   * @generated from field: string operation_id = 3;
+   */
+  operationId: string;
+
+  /**
+   * As it was claimed. One that was taken over is not renewed by whoever had it before.
+   *
+   * @generated from field: int32 attempt = 4;
+   */
+  attempt: number;
+};
+
+/**
+ * Describes the message daybook.identity.v1.HeldOperation.
+ * Use `create(HeldOperationSchema)` to create a new message.
+ */
+export const HeldOperationSchema: GenMessage<HeldOperation> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 40);
+
+/**
+ * RenewOperationsRequest tells of operations.
+ *
+ * @generated from message daybook.identity.v1.RenewOperationsRequest
+ */
+export type RenewOperationsRequest = Message<"daybook.identity.v1.RenewOperationsRequest"> & {
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: repeated daybook.identity.v1.HeldOperation operations = 1;
+   */
+  operations: HeldOperation[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.RenewOperationsRequest.
+ * Use `create(RenewOperationsRequestSchema)` to create a new message.
+ */
+export const RenewOperationsRequestSchema: GenMessage<RenewOperationsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 41);
+
+/**
+ * RenewOperationsResponse says nothing.
+ *
+ * @generated from message daybook.identity.v1.RenewOperationsResponse
+ */
+export type RenewOperationsResponse = Message<"daybook.identity.v1.RenewOperationsResponse"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.RenewOperationsResponse.
+ * Use `create(RenewOperationsResponseSchema)` to create a new message.
+ */
+export const RenewOperationsResponseSchema: GenMessage<RenewOperationsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 42);
+
+/**
+ * FinishedOperation is what became of an operation.
+ *
+ * @generated from message daybook.identity.v1.FinishedOperation
+ */
+export type FinishedOperation = Message<"daybook.identity.v1.FinishedOperation"> & {
+  /**
+   * Which. One that was taken over is not finished by whoever had it before.
+   *
+   * @generated from field: daybook.identity.v1.HeldOperation operation = 1;
+   */
+  operation?: HeldOperation | undefined;
+
+  /**
+   * One of the three.
+   *
+   * @generated from oneof daybook.identity.v1.FinishedOperation.outcome
+   */
+  outcome: {
+    /**
+     * Done; the answer is kept.
+     *
+     * @generated from field: daybook.identity.v1.OperationAnswer answer = 2;
+     */
+    value: OperationAnswer;
+    case: "answer";
+  } | {
+    /**
+     * Nothing was done: the key is free, unless the operation was attempted before, which may have done it.
+     *
+     * @generated from field: daybook.identity.v1.OperationRefused refused = 3;
+     */
+    value: OperationRefused;
+    case: "refused";
+  } | {
+    /**
+     * Nobody knows: whoever asks next takes it over.
+     *
+     * @generated from field: daybook.identity.v1.OperationUnknown unknown = 4;
+     */
+    value: OperationUnknown;
+    case: "unknown";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message daybook.identity.v1.FinishedOperation.
+ * Use `create(FinishedOperationSchema)` to create a new message.
+ */
+export const FinishedOperationSchema: GenMessage<FinishedOperation> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 43);
+
+/**
+ * OperationRefused says no more than that.
+ *
+ * @generated from message daybook.identity.v1.OperationRefused
+ */
+export type OperationRefused = Message<"daybook.identity.v1.OperationRefused"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.OperationRefused.
+ * Use `create(OperationRefusedSchema)` to create a new message.
+ */
+export const OperationRefusedSchema: GenMessage<OperationRefused> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 44);
+
+/**
+ * OperationUnknown says no more than that.
+ *
+ * @generated from message daybook.identity.v1.OperationUnknown
+ */
+export type OperationUnknown = Message<"daybook.identity.v1.OperationUnknown"> & {
+};
+
+/**
+ * Describes the message daybook.identity.v1.OperationUnknown.
+ * Use `create(OperationUnknownSchema)` to create a new message.
+ */
+export const OperationUnknownSchema: GenMessage<OperationUnknown> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 45);
+
+/**
+ * FinishOperationsRequest tells of operations.
+ *
+ * @generated from message daybook.identity.v1.FinishOperationsRequest
+ */
+export type FinishOperationsRequest = Message<"daybook.identity.v1.FinishOperationsRequest"> & {
+  /**
+   * 1 to 500; at most 15 MiB together.
+   *
+   * @generated from field: repeated daybook.identity.v1.FinishedOperation operations = 1;
+   */
+  operations: FinishedOperation[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.FinishOperationsRequest.
+ * Use `create(FinishOperationsRequestSchema)` to create a new message.
+ */
+export const FinishOperationsRequestSchema: GenMessage<FinishOperationsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 46);
+
+/**
+ * FinishOperationsResponse says what was kept.
+ *
+ * @generated from message daybook.identity.v1.FinishOperationsResponse
+ */
+export type FinishOperationsResponse = Message<"daybook.identity.v1.FinishOperationsResponse"> & {
+  /**
+   * As many as were sent, in their order: whether it counts. What an operation came to does not when it was taken over before: then the answer is
+   * the one of whoever has it.
+   *
+   * @generated from field: repeated bool counts = 1;
+   */
+  counts: boolean[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.FinishOperationsResponse.
+ * Use `create(FinishOperationsResponseSchema)` to create a new message.
+ */
+export const FinishOperationsResponseSchema: GenMessage<FinishOperationsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_identity, 47);
 
 /**
  * Mode tells real data from trial data. It is fixed when a property is made.
@@ -1127,6 +1651,16 @@ export const IdentityService: GenService<{
     output: typeof CreatePropertyResponseSchema;
   },
   /**
+   * UpdateProperty changes a property. Fails with `resource_not_found`.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.UpdateProperty
+   */
+  updateProperty: {
+    methodKind: "unary";
+    input: typeof UpdatePropertyRequestSchema;
+    output: typeof UpdatePropertyResponseSchema;
+  },
+  /**
    * ListProperties reads one page of the properties, oldest first.
    *
    * @generated from rpc daybook.identity.v1.IdentityService.ListProperties
@@ -1217,6 +1751,38 @@ export const IdentityService: GenService<{
     methodKind: "unary";
     input: typeof NoteKeyUseRequestSchema;
     output: typeof NoteKeyUseResponseSchema;
+  },
+  /**
+   * ClaimOperations claims the Idempotency-Keys of requests: each names one operation of its property for 24 hours. Whoever claims a key first is
+   * given the id of the operation and does it; others are told that it is under way, or its answer. A claim that nobody finished in time
+   * can be taken over, with the same id, so that the same operation is finished.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.ClaimOperations
+   */
+  claimOperations: {
+    methodKind: "unary";
+    input: typeof ClaimOperationsRequestSchema;
+    output: typeof ClaimOperationsResponseSchema;
+  },
+  /**
+   * RenewOperations says that those who claimed operations are still at them. What nobody says it of for 3 seconds can be taken over.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.RenewOperations
+   */
+  renewOperations: {
+    methodKind: "unary";
+    input: typeof RenewOperationsRequestSchema;
+    output: typeof RenewOperationsResponseSchema;
+  },
+  /**
+   * FinishOperations keeps the answers of operations, or lets their claims go.
+   *
+   * @generated from rpc daybook.identity.v1.IdentityService.FinishOperations
+   */
+  finishOperations: {
+    methodKind: "unary";
+    input: typeof FinishOperationsRequestSchema;
+    output: typeof FinishOperationsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_identity_v1_identity, 0);

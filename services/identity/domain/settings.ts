@@ -1,0 +1,41 @@
+/** What a property says of money and time where a caller does not. */
+import { DaybookError, type FieldError } from "#shared/errors.ts";
+
+/** Settings of a property; null says nothing. */
+export interface PropertySettings {
+  /** Three upper-case letters. */
+  defaultCurrency: string | null;
+  /** IANA name. */
+  timezone: string | null;
+}
+
+const currencyPattern = /^[A-Za-z]{3}$/;
+// Offsets such as +01:00 are taken by the calendar too, but are no names.
+const timezonePattern = /^[A-Za-z][\w+/-]{0,63}$/;
+
+/**
+ * Brings settings into normal form.
+ * @throws DaybookError with every field at fault.
+ */
+export function readSettings(given: { defaultCurrency?: string; timezone?: string }): PropertySettings {
+  const errors: FieldError[] = [];
+  const note = (param: string, message: string): void => {
+    errors.push({ code: "parameter_invalid", message, param });
+  };
+  if (given.defaultCurrency !== undefined && !currencyPattern.test(given.defaultCurrency)) {
+    note("default_currency", "A currency is three letters, such as EUR.");
+  }
+  const timezone = given.timezone === undefined ? null : findTimezone(given.timezone);
+  if (timezone === undefined) note("timezone", "This is not the name of an IANA time zone.");
+  if (errors.length > 0) throw DaybookError.ofFields(errors);
+  return { defaultCurrency: given.defaultCurrency?.toUpperCase() ?? null, timezone: timezone ?? null };
+}
+
+function findTimezone(name: string): string | undefined {
+  if (!timezonePattern.test(name)) return undefined;
+  try {
+    return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
+  } catch {
+    return undefined;
+  }
+}

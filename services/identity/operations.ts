@@ -1,0 +1,188 @@
+/** Operations: what an Idempotency-Key names, who is at it, and its answer. */
+import { create } from "@bufbuild/protobuf";
+import {
+  ClaimOutcomeSchema,
+  type ClaimOutcome,
+  type FinishedOperation,
+  type HeldOperation,
+  type OperationAnswer,
+  type OperationClaim,
+} from "#proto/daybook/identity/v1/identity_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
+import type { Database } from "#shared/postgres.ts";
+import type { ServiceContext } from "#shared/service.ts";
+import { formatMicros } from "#shared/time.ts";
+import {
+  claimOperations,
+  findOperations,
+  settleOperations,
+  type ClaimedRow,
+  type OperationRow,
+} from "./sql/operations.ts";
+
+/** Of one call. */
+export const operationsMax = 500;
+
+const keyPattern = /^[\x21-\x7e]{1,255}$/;
+const fingerprintBytes = 32;
+const leaseMicros = 3 * 1_000_000;
+const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
+
+/** A claim, with the property as a UUID. */
+interface Claim {
+  property: string;
+  key: string;
+  fingerprint: Uint8Array;
+}
+
+/** Claims keys, and answers each claim in order. */
+export async function claim(
+  { database, clock }: ServiceContext,
+  wanted: readonly OperationClaim[],
+): Promise<ClaimOutcome[]> {
+  const claims = wanted.map(readClaim);
+  // Of several claims to one key the first may have it.
+  const firsts = new Map(claims.toReversed().map((one) => [nameOf(one.property, one.key), one]));
+  const first = [...firsts.values()];
+  const now = clock.nowMicros();
+  const granted = await claimOperations(database, [
+    first.map(({ property }) => property),
+    first.map(({ key }) => key),
+    first.map(({ fingerprint }) => fingerprint),
+    first.map(() => newUuid()),
+    formatMicros(now),
+    formatMicros(now + leaseMicros),
+    formatMicros(now + ageMaxMicros),
+  ]);
+  const claimed = new Map(granted.map((row) => [nameOf(row.property_id, row.key), row]));
+  const others = new Map(
+    claims.flatMap((one) => (isGranted(one) === undefined ? [[nameOf(one.property, one.key), one] as const] : [])),
+  );
+  const rows =
+    others.size === 0
+      ? []
+      : await findOperations(database, [
+          [...others.values()].map(({ property }) => property),
+          [...others.values()].map(({ key }) => key),
+        ]);
+  const found = new Map(rows.map((row) => [nameOf(row.property_id, row.key), row]));
+  return claims.map((one) => {
+    const row = isGranted(one);
+    return row ? toClaimed(row) : toOther(one, found.get(nameOf(one.property, one.key)));
+  });
+
+  function isGranted(one: Claim): ClaimedRow | undefined {
+    const name = nameOf(one.property, one.key);
+    return firsts.get(name) === one ? claimed.get(name) : undefined;
+  }
+}
+
+/** Lets those who are at operations be at them for longer. */
+export async function renew({ database, clock }: ServiceContext, operations: readonly HeldOperation[]): Promise<void> {
+  const leasedUntil = formatMicros(clock.nowMicros() + leaseMicros);
+  await settle(
+    database,
+    operations.map((operation) => ({ operation, leasedUntil })),
+  );
+}
+
+/** Keeps the answers of operations, or lets their claims go. @returns for each, in order, whether it was still whose answer this is. */
+export async function finish(
+  { database, clock }: ServiceContext,
+  operations: readonly FinishedOperation[],
+): Promise<boolean[]> {
+  const now = formatMicros(clock.nowMicros());
+  return settle(
+    database,
+    operations.map(({ operation, outcome }): Settlement => {
+      if (!operation) throw missing("operation");
+      if (outcome.case === undefined) throw missing("outcome");
+      if (outcome.case === "answer") return { operation, leasedUntil: now, answer: outcome.value };
+      // An attempt before this one may have done it, or be about to.
+      const isFree = outcome.case === "refused" && operation.attempt === 1;
+      return { operation, leasedUntil: isFree ? "-infinity" : now };
+    }),
+  );
+}
+
+/** What is to be said of an operation. */
+interface Settlement {
+  operation: HeldOperation;
+  leasedUntil: string;
+  answer?: OperationAnswer;
+}
+
+async function settle(database: Database, settlements: readonly Settlement[]): Promise<boolean[]> {
+  const settled = new Set<Settlement>();
+  // A key may come with several attempts, of which one counts: each has its turn.
+  for (let open = settlements; open.length > 0;) {
+    const byName = new Map(open.map((one) => [nameOf(propertyOf(one), one.operation.key), one]));
+    for (const { property_id: property, key } of await settleOnce(database, [...byName.values()])) {
+      const one = byName.get(nameOf(property, key));
+      if (one) settled.add(one);
+    }
+    const tried = new Set(byName.values());
+    open = open.filter((one) => !tried.has(one));
+  }
+  return settlements.map((one) => settled.has(one));
+}
+
+function propertyOf({ operation }: Settlement): string {
+  return decodeId("prop", operation.propertyId, "property_id");
+}
+
+/** No two of the same key. */
+function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnType<typeof settleOperations> {
+  const answers = wanted.map(({ answer }) => answer);
+  return settleOperations(database, [
+    wanted.map(propertyOf),
+    wanted.map(({ operation }) => operation.key),
+    wanted.map(({ operation }) => decodeId("op", operation.operationId, "operation_id")),
+    wanted.map(({ operation }) => operation.attempt),
+    wanted.map(({ leasedUntil }) => leasedUntil),
+    answers.map((answer) => answer?.status ?? null),
+    answers.map((answer) => (answer ? JSON.stringify(answer.headers) : null)),
+    answers.map((answer) => answer?.body ?? null),
+    answers.map((answer) => answer?.requestId ?? null),
+  ]);
+}
+
+function readClaim({ propertyId, key, fingerprint }: OperationClaim): Claim {
+  if (!keyPattern.test(key)) {
+    const message = "A key is 1 to 255 printable ASCII characters without space.";
+    throw new DaybookError("parameter_invalid", message, { param: "key" });
+  }
+  if (fingerprint.length !== fingerprintBytes) {
+    throw new DaybookError("parameter_invalid", "A fingerprint is a SHA-256.", { param: "fingerprint" });
+  }
+  return { property: decodeId("prop", propertyId, "property_id"), key, fingerprint };
+}
+
+function toClaimed({ operation_id: id, attempt }: ClaimedRow): ClaimOutcome {
+  return create(ClaimOutcomeSchema, {
+    outcome: { case: "claimed", value: { operationId: encodeId("op", id), attempt } },
+  });
+}
+
+function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOutcome {
+  // One that was let go of between the two looks may be claimed in a moment.
+  if (!row) return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
+  if (row.fingerprint.compare(fingerprint) !== 0) {
+    return create(ClaimOutcomeSchema, { outcome: { case: "reused", value: {} } });
+  }
+  const { status, headers, body, request_id: requestId } = row;
+  if (status === null || headers === null || body === null || requestId === null) {
+    return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
+  }
+  const answer = { status, headers: JSON.parse(headers) as Record<string, string>, body, requestId };
+  return create(ClaimOutcomeSchema, { outcome: { case: "answer", value: answer } });
+}
+
+function nameOf(property: string, key: string): string {
+  return `${property} ${key}`;
+}
+
+function missing(param: string): DaybookError {
+  return new DaybookError("parameter_missing", `There is no ${param}.`, { param });
+}

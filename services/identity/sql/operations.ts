@@ -1,0 +1,88 @@
+/** Idempotency-Keys, and the operations that they name. */
+import { statement } from "#shared/postgres.ts";
+
+/** A claim that was granted. */
+export interface ClaimedRow {
+  property_id: string;
+  key: string;
+  operation_id: string;
+  attempt: number;
+}
+
+/** What is known of a key that was claimed before. */
+export interface OperationRow {
+  property_id: string;
+  key: string;
+  fingerprint: Buffer;
+  /** All four are null until there is an answer. */
+  status: number | null;
+  /** The text of a JSON object. */
+  headers: string | null;
+  body: Buffer | null;
+  request_id: string | null;
+}
+
+/**
+ * Claims keys: those that are free or whose time is over, with the operation ids given, and those that nobody is at any more, with the ids that
+ * they have. The others give no row. No two of the same key in one call; in the order of the keys, so that two of these never wait for each
+ * other in a circle.
+ * $1 property ids, $2 keys, $3 fingerprints, $4 operation ids, $5 now, $6 leased until, $7 expires at.
+ */
+export const claimOperations = statement<ClaimedRow>(
+  "identity.operations.claim",
+  `INSERT INTO identity.operations AS o (property_id, key, fingerprint, operation_id, leased_until, expires_at)
+   SELECT c.property_id, c.key, c.fingerprint, c.operation_id, $6, $7
+   FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::uuid[]) AS c (property_id, key, fingerprint, operation_id)
+   ORDER BY c.property_id, c.key
+   ON CONFLICT (property_id, key) DO UPDATE SET
+     fingerprint = excluded.fingerprint,
+     operation_id = CASE WHEN o.expires_at <= $5 THEN excluded.operation_id ELSE o.operation_id END,
+     attempt = CASE WHEN o.expires_at <= $5 THEN 1 ELSE o.attempt + 1 END,
+     leased_until = excluded.leased_until,
+     expires_at = CASE WHEN o.expires_at <= $5 THEN excluded.expires_at ELSE o.expires_at END,
+     status = NULL, headers = NULL, body = NULL, request_id = NULL
+   WHERE o.expires_at <= $5 OR (o.status IS NULL AND o.leased_until <= $5 AND o.fingerprint = excluded.fingerprint)
+   RETURNING property_id, key, operation_id, attempt`,
+);
+
+/** $1 property ids, $2 keys. One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
+export const findOperations = statement<OperationRow>(
+  "identity.operations.find",
+  `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id
+   FROM unnest($1::uuid[], $2::text[]) AS wanted (property_id, key)
+   CROSS JOIN LATERAL (
+     SELECT * FROM identity.operations WHERE property_id = wanted.property_id AND key = wanted.key LIMIT 1
+   ) AS o`,
+);
+
+/**
+ * Says of operations until when somebody is at them, or what they are answered with. Those that are leased until -infinity give their keys back.
+ * Whoever had an operation before it was taken over changes nothing, and is given no row. An insertion, so that rows are found by their key whatever the statistics
+ * say; what it inserts, when the time of a key is over, is over too. No two of the same key in one call; in the order of the keys, as claims are.
+ * $1 property ids, $2 keys, $3 operation ids, $4 attempts, $5 leased until, $6 statuses or null, $7 headers or null, $8 bodies or null,
+ * $9 request ids or null.
+ */
+export const settleOperations = statement<{ property_id: string; key: string }>(
+  "identity.operations.settle",
+  `INSERT INTO identity.operations AS o
+     (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id)
+   SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id
+   FROM unnest(
+     $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::integer[], $7::json[], $8::bytea[], $9::text[]
+   ) AS s (property_id, key, operation_id, attempt, leased_until, status, headers, body, request_id)
+   ORDER BY s.property_id, s.key
+   ON CONFLICT (property_id, key) DO UPDATE SET
+     expires_at = CASE WHEN excluded.leased_until = '-infinity' THEN excluded.expires_at ELSE o.expires_at END,
+     leased_until = excluded.leased_until,
+     status = excluded.status, headers = excluded.headers, body = excluded.body, request_id = excluded.request_id
+   WHERE o.operation_id = excluded.operation_id AND o.attempt = excluded.attempt AND o.status IS NULL
+   RETURNING property_id, key`,
+);
+
+/** $1 now, $2 rows at most. One row for each key removed. */
+export const deleteExpiredOperations = statement<{ expired: boolean }>(
+  "identity.operations.delete_expired",
+  `DELETE FROM identity.operations WHERE ctid = ANY(ARRAY(
+     SELECT ctid FROM identity.operations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
+   )) RETURNING true AS expired`,
+);
