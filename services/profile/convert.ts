@@ -20,21 +20,15 @@ export function toLocationChanges(patch: LocationPatch | undefined): LocationCha
 }
 
 /**
- * Applies what a message says of attributes.
- * @throws DaybookError as mergeAttributes and applyOperations do, and `parameter_conflict` when it says both.
+ * Applies what a message says of attributes: whole keys first, then operations.
+ * @throws DaybookError as mergeAttributes and applyOperations do.
  */
 export function changeAttributes(
   current: string,
   { attributesJson, attributeOperations }: { attributesJson?: string; attributeOperations: OperationMessage[] },
 ): string {
-  if (attributeOperations.length === 0) {
-    return attributesJson === undefined ? current : mergeAttributes(current, attributesJson);
-  }
-  if (attributesJson !== undefined) {
-    const message = "Send either attributes or attribute_operations.";
-    throw new DaybookError("parameter_conflict", message, { param: "attribute_operations" });
-  }
-  return applyOperations(current, attributeOperations.map(toOperation));
+  const merged = attributesJson === undefined ? current : mergeAttributes(current, attributesJson);
+  return attributeOperations.length === 0 ? merged : applyOperations(merged, attributeOperations.map(toOperation));
 }
 
 function toOperation({ op, path, valueJson }: OperationMessage, index: number): AttributeOperation {

@@ -18,6 +18,19 @@ export async function findHolders(
   return rows.map(readRow);
 }
 
+/** Of the profiles that have any of some identifiers, the one that has the first of them, and the keys of those that the others have. */
+export function chooseHolder(
+  wanted: readonly NormalIdentifier[],
+  holders: readonly ProfileRow[],
+): { holder: ProfileRow | undefined; others: ReadonlySet<string> } {
+  const holderOf = new Map(
+    holders.flatMap((row) => row.identifiers.map((identifier) => [identifierKey(identifier), row])),
+  );
+  const keys = wanted.map(identifierKey).filter((key) => holderOf.has(key));
+  const holder = keys[0] === undefined ? undefined : holderOf.get(keys[0]);
+  return { holder, others: new Set(keys.filter((key) => holderOf.get(key) !== holder)) };
+}
+
 /**
  * The error for identifiers that profiles have which are not the one to be written. It names the holder of each.
  * @param param of all of them, and of each.

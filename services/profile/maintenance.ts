@@ -3,13 +3,15 @@ import { inChunks } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { deleteExpiredItemKeys } from "./sql/item-keys.ts";
+import { deleteExpiredOperations } from "./sql/operations.ts";
 
-/** How often keys whose time is over are forgotten. */
+/** How often keys and operations whose time is over are forgotten. */
 export const forgetIntervalMs = 10 * 60 * 1000;
 const rowsMax = 5_000;
 
-/** Forgets keys whose time is over. */
-export async function forgetItemKeys({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
+/** Forgets keys and operations whose time is over. */
+export async function forgetExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const now = formatMicros(clock.nowMicros());
   await inChunks(rowsMax, (rows) => deleteExpiredItemKeys(database, [now, rows]), signal);
+  await inChunks(rowsMax, (rows) => deleteExpiredOperations(database, [now, rows]), signal);
 }

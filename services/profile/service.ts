@@ -6,13 +6,20 @@ import { createOutboxRelay } from "#shared/outbox.ts";
 import { repeat } from "#shared/repeat.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
 import { createAttributeSchemas } from "./attribute-schemas.ts";
+import { importDue } from "./consumers/import-due.ts";
 import type { ProfileContext } from "./context.ts";
-import { forgetIntervalMs, forgetItemKeys } from "./maintenance.ts";
+import { forgetImportJobs, importSubject } from "./imports.ts";
+import { forgetIntervalMs, forgetExpired } from "./maintenance.ts";
 import { addIdentifier } from "./rpc/add-identifier.ts";
+import { createImportJob } from "./rpc/create-import-job.ts";
 import { createProfile as create } from "./rpc/create-profile.ts";
 import { getAttributeSchema } from "./rpc/get-attribute-schema.ts";
+import { getImportJob } from "./rpc/get-import-job.ts";
 import { getMergedProfiles } from "./rpc/get-merged-profiles.ts";
 import { getProfiles } from "./rpc/get-profiles.ts";
+import { listImportedProfiles } from "./rpc/list-imported-profiles.ts";
+import { listImportErrors } from "./rpc/list-import-errors.ts";
+import { listImportJobs } from "./rpc/list-import-jobs.ts";
 import { listMerges } from "./rpc/list-merges.ts";
 import { listProfiles } from "./rpc/list-profiles.ts";
 import { mergeProfiles } from "./rpc/merge-profiles.ts";
@@ -58,13 +65,23 @@ export function createProfile(
         updateTags: updateTags(context),
         setProfileRefs: setProfileRefs(context),
         getAttributeSchema: getAttributeSchema(context),
+        createImportJob: createImportJob(context),
+        getImportJob: getImportJob(context),
+        listImportJobs: listImportJobs(context),
+        listImportedProfiles: listImportedProfiles(context),
+        listImportErrors: listImportErrors(context),
       });
     },
     outbox: relay,
     async start() {
       await migrate(context.database, "profile", migrations);
+      // Before what is left in the outbox is published.
+      await context.bus.subscribe("profile_imports", importSubject, importDue(context));
       owner.own(relay).start();
-      owner.own(repeat(forgetIntervalMs, context.log, "forget keys", (signal) => forgetItemKeys(context, signal)));
+      owner.own(repeat(forgetIntervalMs, context.log, "forget keys", (signal) => forgetExpired(context, signal)));
+      owner.own(
+        repeat(forgetIntervalMs, context.log, "forget import jobs", (signal) => forgetImportJobs(context, signal)),
+      );
     },
     async checkReady() {
       await probe(context.database, []);

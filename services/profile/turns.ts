@@ -13,6 +13,8 @@ export interface Turn {
   /** Profiles that nobody else can write to until its end. */
   held: ReadonlySet<string>;
   property: string;
+  /** The UUID of the operation that it is a try of, if it is one of an operation: a profile that it makes has the same. */
+  operation: string | undefined;
   now: Micros;
   /** Whether it has written into the outbox. */
   hasNews: boolean;
@@ -26,7 +28,17 @@ export interface Turn {
 export function openTurn({ database, clock, relay }: ProfileContext, property: string): Turn {
   const checkRoom = (): void => relay.checkRoom();
   const now = clock.nowMicros();
-  return { database, tx: undefined, held: new Set(), property, now, hasNews: false, attributes: [], checkRoom };
+  return {
+    database,
+    tx: undefined,
+    held: new Set(),
+    property,
+    operation: undefined,
+    now,
+    hasNews: false,
+    attributes: [],
+    checkRoom,
+  };
 }
 
 /** What follows once all of a turn is committed. */

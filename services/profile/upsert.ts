@@ -11,10 +11,11 @@ import { changeAttributes, checkPrecondition, toLocationChanges } from "./conver
 import { identifierKey, identifiersPerWriteMax, readIdentifiers, type WantedIdentifier } from "./domain/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import { findHolders, identifiersParam, identityConflict } from "./identity.ts";
+import { chooseHolder, findHolders, identifiersParam, identityConflict } from "./identity.ts";
+import { oncePerOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
-import { closeTurn, inTurns, LostRace, openTurn, type Turn } from "./turns.ts";
+import { closeTurn, LostRace, openTurn, type Turn } from "./turns.ts";
 import {
   execute,
   insert,
@@ -54,13 +55,15 @@ async function upsertInTurns(
 ): Promise<Upserted> {
   const identifiers = readWanted(request);
   const { idempotencyKey: key } = request;
-  if (key === undefined) return inTurns(context, property, (turn) => upsertOnce(turn, request, identifiers));
+  if (key === undefined) {
+    return oncePerOperation(context, property, request, (turn) => upsertOnce(turn, request, identifiers));
+  }
   if (!keyPattern.test(key)) {
     const message = "An idempotency_key is 1 to 255 printable ASCII characters without space.";
     throw new DaybookError("parameter_invalid", message, { param: "idempotency_key" });
   }
   // The key stands or falls with the write.
-  return inTurns(context, property, (turn) => upsertWithKey(turn, request, identifiers, key), []);
+  return oncePerOperation(context, property, request, (turn) => upsertWithKey(turn, request, identifiers, key), []);
 }
 
 function readWanted(request: UpsertProfileRequest): WantedIdentifier[] {
@@ -114,18 +117,21 @@ function decide(
   identifiers: readonly WantedIdentifier[],
   holders: readonly ProfileRow[],
 ): Decision {
-  const [row] = holders;
-  if (holders.length > 1) {
+  if (holders.length > 1 && !request.preferFirst) {
     const message = "The identifiers belong to different profiles. Merge the profiles first.";
     throw identityConflict(message, identifiers, holders, identifiersParam);
   }
+  const { holder: row, others } = chooseHolder(identifiers, holders);
   checkPrecondition(request.precondition, row?.version);
   const attributes = changeAttributes(row?.attributes ?? "{}", request);
   const location = changeLocation(row?.location ?? null, toLocationChanges(request.location));
   const { source } = request;
   if (!row) return { made: { identifiers, attributes, location, source } };
   const known = new Map(row.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
-  const added = identifiers.filter((identifier) => !known.has(identifierKey(identifier)));
+  const added = identifiers.filter((identifier) => {
+    const key = identifierKey(identifier);
+    return !known.has(key) && !others.has(key);
+  });
   const promoted = identifiers.flatMap((identifier) => {
     const id = identifier.isPrimary ? known.get(identifierKey(identifier)) : undefined;
     return id === undefined ? [] : [id];
@@ -166,11 +172,11 @@ export async function upsertMany(
       continue;
     }
     items.push(item);
-    if (request.idempotencyKey === undefined) {
+    if (request.idempotencyKey === undefined && request.operationId === undefined) {
       together.push(item);
       continue;
     }
-    // One with a key is done with it or not at all, in a transaction of its own, when those before it are done.
+    // One with a key or an operation is done with it or not at all, in a transaction of its own, when those before it are done.
     await upsertTogether(context, property, together, skipContended);
     together = [];
     await upsertAlone(context, property, item);
@@ -293,7 +299,13 @@ async function settling<T>(request: UpsertProfileRequest, work: () => T): Promis
 
 /** Two items are the same when the caller sent the same in every field. */
 function fingerprintOf(request: UpsertProfileRequest): Buffer {
-  const { precondition: _condition, idempotencyKey: _key, propertyId: _property, ...item } = request;
+  const {
+    precondition: _condition,
+    idempotencyKey: _key,
+    propertyId: _property,
+    operationId: _operation,
+    ...item
+  } = request;
   return createHash("sha256")
     .update(toBinary(UpsertProfileRequestSchema, { ...item, propertyId: "" }))
     .digest();

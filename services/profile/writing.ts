@@ -16,7 +16,8 @@ import { isSameLocation, type StoredLocation } from "./domain/location.ts";
 import { newProfileRef } from "./domain/ref.ts";
 import { deleteIdentifiers, markIdentifiers } from "./sql/identifiers.ts";
 import { readProfiles, readRow, writeProfiles, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
-import { inTurns, LostRace, type Turn } from "./turns.ts";
+import { oncePerOperation } from "./operations.ts";
+import { LostRace, type Turn } from "./turns.ts";
 
 /** The profile that a write by id goes to. */
 export interface Target {
@@ -45,26 +46,29 @@ export interface WriteRequest {
   propertyId: string;
   profileId: string;
   precondition?: Precondition;
+  operationId?: string;
 }
 
 /**
  * Writes to a profile by its id.
  * @param decide what to write, by the profile as it is; called once in each turn.
- * @returns the profile after the write, and what to answer of the id that was named.
+ * @returns the profile after the write, whether it was given identifiers, and what to answer of the id that was named.
  * @throws DaybookError `invalid_id`, `resource_not_found`, `profile_redacted`, `precondition_failed`, and what `decide` throws.
  */
 export async function writeToProfile(
   context: ProfileContext,
   request: WriteRequest,
   decide: (row: ProfileRow, turn: Turn) => Edit | Promise<Edit>,
-): Promise<{ row: ProfileRow; resolved: { resolvedFrom?: string } }> {
+): Promise<{ row: ProfileRow; gained: boolean; resolved: { resolvedFrom?: string } }> {
   const property = decodeId("prop", request.propertyId, "property_id");
   const id = decodeId("prof", request.profileId, "profile_id");
-  return inTurns(context, property, async (turn) => {
+  return oncePerOperation(context, property, request, async (turn) => {
     const { row, resolvedFrom } = await findTarget(turn, id, "profile_id");
     checkPrecondition(request.precondition, row.version);
-    const saved = await save(turn, row, await decide(row, turn));
-    return { row: saved, resolved: resolvedFrom === undefined ? {} : { resolvedFrom } };
+    const edit = await decide(row, turn);
+    const saved = await save(turn, row, edit);
+    const gained = (edit.added?.length ?? 0) > 0;
+    return { row: saved, gained, resolved: resolvedFrom === undefined ? {} : { resolvedFrom } };
   });
 }
 
@@ -103,9 +107,9 @@ export interface Plan {
 const none: ReadonlySet<string> = new Set();
 
 /** Plans a new profile. */
-export function planInsert({ property, now }: Turn, profile: NewProfile): Plan {
+export function planInsert({ property, operation, now }: Turn, profile: NewProfile): Plan {
   const { attributes, location, source } = profile;
-  const id = newUuid();
+  const id = operation ?? newUuid();
   const added = profile.identifiers.map((identifier) => toIdentifierRow(identifier, source, now));
   const row: ProfileRow = {
     id,

@@ -147,12 +147,12 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ],
   [
     "a page of a list by change",
-    (db) => listProfiles(db, { sort: "updated_at", ascending: true }, { ...profiles, after: { time: now, id } }),
+    (db) => listProfiles(db, { sort: "updated_at", ascending: true }, { ...profiles, after: [now, id] }),
     [byProfile, "profiles_updated"],
   ],
   [
     "a list of one profile",
-    (db) => listProfiles(db, { sort: "created_at", ascending: false }, { ...profiles, id }),
+    (db) => listProfiles(db, { sort: "created_at", ascending: false }, { ...profiles, ids: [id] }),
     [byProfile, "profiles_pkey"],
   ],
   ["the schema of attributes", (db) => readSchema(db, [id]), ["attribute_schemas_pkey"]],

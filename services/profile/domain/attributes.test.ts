@@ -154,18 +154,18 @@ describe("operations", () => {
     }
   });
 
-  test("are at most 100, and what they make is at most 256 KiB", () => {
+  test("are at most 1,000, and what they make is at most 256 KiB", () => {
     const operation: AttributeOperation = { op: "set", path: ["a"], valueJson: "1" };
     expect(
       applyOperations(
         "{}",
-        Array.from({ length: 100 }, () => operation),
+        Array.from({ length: 1000 }, () => operation),
       ),
     ).toBe('{"a":1}');
     expect(() =>
       applyOperations(
         "{}",
-        Array.from({ length: 101 }, () => operation),
+        Array.from({ length: 1001 }, () => operation),
       ),
     ).toThrow(expect.objectContaining({ code: "too_many_items", param: "attribute_operations" }));
     const large: AttributeOperation = {

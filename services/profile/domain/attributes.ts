@@ -13,7 +13,7 @@ import {
 
 const attributesBytesMax = 256 * 1024;
 const attributesDepthMax = 32;
-const operationsMax = 100;
+const operationsMax = 1000;
 
 /** One step of a change; see AttributeOperation of the contract. */
 export type AttributeOperation = { path: readonly string[] } & (

@@ -19,10 +19,8 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
     const identifier = normalizeIdentifier(request.identifier, "identifier");
     if ("errors" in identifier) throw DaybookError.ofFields(identifier.errors);
 
-    let created = false;
-    const { row, resolved } = await writeToProfile(context, request, async (current, turn) => {
+    const { row, gained, resolved } = await writeToProfile(context, request, async (current, turn) => {
       const known = find(current, identifier);
-      created = known === undefined;
       if (known !== undefined) return isPrimary ? { promoted: [known] } : {};
       const holders = await findHolders(turn, [identifier]);
       if (holders.length > 0) {
@@ -33,11 +31,15 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
       return { added: [{ ...identifier, isPrimary }], source: request.source };
     });
     const id = find(row, identifier);
-    if (id === undefined) throw new Error("the identifier is not there after the write");
+    if (id === undefined) {
+      // Asked again for an operation that was done before.
+      const message = "The identifier was added, and was taken from the profile since.";
+      throw new DaybookError("resource_not_found", message, { param: "identifier.value" });
+    }
     return create(AddIdentifierResponseSchema, {
       profile: toProfile(row),
       identifierId: encodeId("idnt", id),
-      created,
+      created: gained,
       ...resolved,
     });
   };

@@ -16,7 +16,7 @@ import { listingFaults } from "../faults.ts";
 import { findHolders, identifiersParam, identityConflict } from "../identity.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
-import { inTurns } from "../turns.ts";
+import { oncePerOperation } from "../operations.ts";
 import { insert } from "../writing.ts";
 
 export function createProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["createProfile"] {
@@ -35,12 +35,13 @@ async function make(context: ProfileContext, request: CreateProfileRequest): Pro
     location: changeLocation(null, toLocationChanges(request.location)),
     source: request.source,
   };
-  return inTurns(context, property, async (turn) => {
+  const made = await oncePerOperation(context, property, request, async (turn) => {
     const holders = await findHolders(turn, profile.identifiers);
     if (holders.length > 0) {
       const message = "Another profile has one of the identifiers. Update that one, or merge the two.";
       throw identityConflict(message, profile.identifiers, holders, identifiersParam);
     }
-    return insert(turn, profile);
+    return { row: await insert(turn, profile) };
   });
+  return made.row;
 }

@@ -4,7 +4,9 @@ import {
   ListProfilesResponseSchema,
   ProfileSort,
   ProfileStatus,
+  type IdentifierInput,
   type ListProfilesRequest,
+  type ProfilePosition,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
@@ -14,22 +16,31 @@ import type { ProfileContext } from "../context.ts";
 import { normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
 import { statusOfName, toProfile } from "../mapping.ts";
 import { findOwners } from "../sql/identifiers.ts";
-import { listProfiles as list } from "../sql/list.ts";
+import { listProfiles as list, type ListShape } from "../sql/list.ts";
 import { readRow } from "../sql/profiles.ts";
 
 const limitMax = 500;
 const identifiersMax = 10;
+const anyMax = 500;
+
+const sortOf: Record<ProfileSort, ListShape["sort"]> = {
+  [ProfileSort.UNSPECIFIED]: "created_at",
+  [ProfileSort.CREATED_AT]: "created_at",
+  [ProfileSort.UPDATED_AT]: "updated_at",
+  [ProfileSort.ID]: "id",
+  [ProfileSort.EMAIL]: "email",
+};
 
 export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof ProfileService>["listProfiles"] {
   return async (request) => {
-    const { limit, ascending, after, tag } = request;
+    const { limit, ascending, tag } = request;
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
     }
     const property = decodeId("prop", request.propertyId, "property_id");
-    const holders = await findHoldersOfAll(property, request);
-    if (holders?.length === 0) return create(ListProfilesResponseSchema, {});
-    const sort = request.sort === ProfileSort.UPDATED_AT ? "updated_at" : "created_at";
+    const ids = await findWanted(property, request);
+    if (ids?.length === 0) return create(ListProfilesResponseSchema, {});
+    const sort = sortOf[request.sort] ?? "created_at";
     const wanted = request.status === ProfileStatus.UNSPECIFIED ? ProfileStatus.ACTIVE : request.status;
     const [status] = Object.entries(statusOfName).find(([, value]) => value === wanted) ?? [];
     if (status === undefined)
@@ -40,14 +51,11 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
       {
         property,
         status,
-        id: holders?.[0],
+        ids,
         tag,
         createdAt: toRange(request.createdAt),
         updatedAt: toRange(request.updatedAt),
-        after: after?.time && {
-          time: formatMicros(fromTimestamp(after.time)),
-          id: decodeId("prof", after.profileId, "after"),
-        },
+        after: toPlace(sort, request.after),
         // One more than asked for tells whether more follow.
         limit: limit + 1,
       },
@@ -56,20 +64,49 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
     return create(ListProfilesResponseSchema, { profiles, hasMore: rows.length > limit });
   };
 
-  /** @returns the ids of the profiles that have all of the identifiers asked for, which is one or none; undefined when none is asked for. */
-  async function findHoldersOfAll(property: string, request: ListProfilesRequest): Promise<string[] | undefined> {
-    if (request.identifiers.length === 0) return undefined;
-    if (request.identifiers.length > identifiersMax) {
-      const message = `There are at most ${identifiersMax} identifiers to look for.`;
-      throw new DaybookError("too_many_items", message, { param: "identifiers" });
+  /** @returns the ids that fulfil every condition that names profiles or identifiers; undefined when there is none. */
+  async function findWanted(property: string, request: ListProfilesRequest): Promise<string[] | undefined> {
+    const sets: ReadonlySet<string>[] = [];
+    checkCount(request.profileIds.length, anyMax, "profile_ids");
+    checkCount(request.anyIdentifiers.length, anyMax, "any_identifiers");
+    checkCount(request.identifiers.length, identifiersMax, "identifiers");
+    if (request.profileIds.length > 0) {
+      sets.push(new Set(request.profileIds.map((id) => decodeId("prof", id, "profile_ids"))));
     }
-    const readings = request.identifiers.map((input, index) => normalizeIdentifier(input, `identifiers.${index}`));
+    if (request.anyIdentifiers.length > 0) {
+      const owners = await findOwnersOf(property, request.anyIdentifiers, "any_identifiers");
+      sets.push(new Set(owners.map(({ profile_id }) => profile_id)));
+    }
+    if (request.identifiers.length > 0) {
+      const owners = await findOwnersOf(property, request.identifiers, "identifiers");
+      const holders = new Set(owners.map(({ profile_id }) => profile_id));
+      // Whoever has them all is one or nobody.
+      const hasAll = owners.length === request.identifiers.length && holders.size === 1;
+      sets.push(hasAll ? holders : new Set());
+    }
+    const [first, ...others] = sets;
+    return first && [...first].filter((id) => others.every((set) => set.has(id)));
+  }
+
+  async function findOwnersOf(property: string, inputs: readonly IdentifierInput[], param: string) {
+    const readings = inputs.map((input, index) => normalizeIdentifier(input, `${param}.${index}`));
     const errors = readings.flatMap((reading) => ("errors" in reading ? reading.errors : []));
     if (errors.length > 0) throw DaybookError.ofFields(errors);
     const wanted = readings as NormalIdentifier[];
-    const columns = [wanted.map(({ type }) => type), wanted.map(({ value }) => value)];
-    const owners = await findOwners(database, [property, ...columns]);
-    const holders = new Set(owners.map(({ profile_id }) => profile_id));
-    return owners.length === wanted.length && holders.size === 1 ? [...holders] : [];
+    return findOwners(database, [property, wanted.map(({ type }) => type), wanted.map(({ value }) => value)]);
   }
+}
+
+function checkCount(count: number, max: number, param: string): void {
+  if (count <= max) return;
+  throw new DaybookError("too_many_items", `There are at most ${max} of ${param} to look for.`, { param });
+}
+
+/** A place in a list, as its order names it; undefined for its beginning. */
+function toPlace(sort: ListShape["sort"], after: ProfilePosition | undefined): string[] | undefined {
+  if (!after) return undefined;
+  if (sort === "email") return after.email === undefined ? undefined : [after.email];
+  const id = decodeId("prof", after.profileId, "after");
+  if (sort === "id") return [id];
+  return after.time && [formatMicros(fromTimestamp(after.time)), id];
 }

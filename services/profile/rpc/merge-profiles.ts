@@ -12,10 +12,11 @@ import { checkPrecondition } from "../convert.ts";
 import { uniteAttributes } from "../domain/attributes.ts";
 import { uniteLocations } from "../domain/location.ts";
 import { toProfile } from "../mapping.ts";
+import { oncePerOperation } from "../operations.ts";
 import { moveIdentifiers } from "../sql/identifiers.ts";
 import { insertMerge, mergeAway, pointToSurvivor } from "../sql/merges.ts";
 import { readProfiles, readRow, type ProfileRow } from "../sql/profiles.ts";
-import { inTurns, type Turn } from "../turns.ts";
+import type { Turn } from "../turns.ts";
 import { save } from "../writing.ts";
 
 export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["mergeProfiles"] {
@@ -23,7 +24,7 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
     const property = decodeId("prop", request.propertyId, "property_id");
     const survivorId = decodeId("prof", request.profileId, "profile_id");
     const sourceId = decodeId("prof", request.sourceProfileId, "source_profile_id");
-    const merge = async (turn: Turn): Promise<ProfileRow> => {
+    const merge = async (turn: Turn): Promise<{ row: ProfileRow }> => {
       const { tx } = turn;
       if (!tx) throw new Error("a merge needs a transaction");
       const rows = new Map((await readProfiles(tx, [property, [survivorId, sourceId]])).map((row) => [row.id, row]));
@@ -34,10 +35,10 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
       if (survivor.status !== "active") throw impossible(`This profile is ${survivor.status}.`, "profile_id");
       if (source.status !== "active") throw impossible(`The source is ${source.status}.`, "source_profile_id");
       checkPrecondition(request.precondition, survivor.version);
-      return mergeInto(tx, turn, readRow(survivor), readRow(source), callOf(handlerContext));
+      return { row: await mergeInto(tx, turn, readRow(survivor), readRow(source), callOf(handlerContext)) };
     };
     // Both are held from the first turn on.
-    const row = await inTurns(context, property, merge, [survivorId, sourceId]);
+    const { row } = await oncePerOperation(context, property, request, merge, [survivorId, sourceId]);
     return create(MergeProfilesResponseSchema, { profile: toProfile(row) });
   };
 }

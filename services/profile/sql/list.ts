@@ -5,8 +5,8 @@ import { profileColumns, type StoredProfileRow } from "./profiles.ts";
 
 /** The form of a list: which conditions it has, and its order. */
 export interface ListShape {
-  /** Column that the list is in order of; ids decide between equals. */
-  sort: "created_at" | "updated_at";
+  /** What the list is in order of; ids decide between equals. `email` is the primary one, or the oldest; profiles without are not in the list. */
+  sort: "created_at" | "updated_at" | "id" | "email";
   ascending: boolean;
 }
 
@@ -14,15 +14,32 @@ export interface ListShape {
 export interface ListValues {
   property: string;
   status: string;
-  id?: string | undefined;
+  /** Only these. */
+  ids?: readonly string[] | undefined;
   tag?: string | undefined;
   createdAt: Range;
   updatedAt: Range;
-  after?: { time: string; id: string } | undefined;
+  /** The place behind which the list begins: a time and an id, an id, or an email, as the order is. */
+  after?: readonly string[] | undefined;
   limit: number;
 }
 
 const statements = new Map<string, Statement<StoredProfileRow>>();
+
+const orderColumns: Record<ListShape["sort"], readonly string[]> = {
+  created_at: ["p.created_at", "p.id"],
+  updated_at: ["p.updated_at", "p.id"],
+  id: ["p.id"],
+  email: ["i.value"],
+};
+
+const profileOf = (id: string): string =>
+  `CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = ${id} LIMIT 1) p`;
+
+/** The email that a profile is known by. */
+const emailOf = (profile: string, columns: string): string =>
+  `SELECT ${columns} FROM profile.identifiers WHERE property_id = $1 AND profile_id = ${profile} AND type = 'email'
+   ORDER BY is_primary DESC, id LIMIT 1`;
 
 /**
  * Reads one page. A statement has only the conditions that the list asks for, so that each form gets a plan of its own: with all of them in
@@ -31,26 +48,41 @@ const statements = new Map<string, Statement<StoredProfileRow>>();
 export function listProfiles(database: Queryable, shape: ListShape, values: ListValues): Promise<StoredProfileRow[]> {
   const parameters: unknown[] = [values.property, values.status];
   const add = (value: unknown): string => `$${parameters.push(value)}`;
-  const within = (column: ListShape["sort"], { from, before }: Range): string[] => [
+  const within = (column: string, { from, before }: Range): string[] => [
     ...(from === undefined ? [] : [`p.${column} >= ${add(from)}`]),
     ...(before === undefined ? [] : [`p.${column} < ${add(before)}`]),
   ];
   const { sort, ascending } = shape;
   const conditions = [
-    // The condition lets the index of the order be used, which for one id is the wrong one.
-    values.id === undefined ? `p.${sort} > '-infinity'` : `p.id = ${add(values.id)}`,
+    "p.property_id = $1 AND p.status = $2",
     ...(values.tag === undefined ? [] : [`p.tags <> '{}' AND p.tags @> ARRAY[${add(values.tag)}::text]`]),
     ...within("created_at", values.createdAt),
     ...within("updated_at", values.updatedAt),
     ...(values.after === undefined
       ? []
-      : [`(p.${sort}, p.id) ${ascending ? ">" : "<"} (${add(values.after.time)}, ${add(values.after.id)})`]),
+      : [
+          `(${orderColumns[sort].join(", ")}) ${ascending ? ">" : "<"} (${values.after.map((value) => add(value)).join(", ")})`,
+        ]),
   ];
   const direction = ascending ? "ASC" : "DESC";
-  const limit = add(values.limit);
-  const text = `SELECT ${profileColumns} FROM profile.profiles p
-    WHERE ${["p.property_id = $1", "p.status = $2", ...conditions].join(" AND ")}
-    ORDER BY p.${sort} ${direction}, p.id ${direction} LIMIT ${limit}`;
+  const from = (): string => {
+    if (values.ids !== undefined) {
+      const wanted = `unnest(${add(values.ids)}::uuid[]) AS wanted (id) ${profileOf("wanted.id")}`;
+      return sort === "email" ? `${wanted} CROSS JOIN LATERAL (${emailOf("p.id", "value")}) i` : wanted;
+    }
+    if (sort === "email") {
+      // In the order of their key. One that its profile has beside another is passed over.
+      conditions.push(`i.property_id = $1 AND i.type = 'email' AND i.id = (${emailOf("i.profile_id", "id")})`);
+      return `profile.identifiers i ${profileOf("i.profile_id")}`;
+    }
+    // The condition lets the index of the order be used.
+    if (sort !== "id") conditions.push(`p.${sort} > '-infinity'`);
+    return "profile.profiles p";
+  };
+  const source = from();
+  const text = `SELECT ${profileColumns} FROM ${source}
+    WHERE ${conditions.join(" AND ")}
+    ORDER BY ${orderColumns[sort].map((column) => `${column} ${direction}`).join(", ")} LIMIT ${add(values.limit)}`;
   // A tag may be on every profile or on hardly any: the one wants the index of the order, the other that of the tags.
   if (values.tag !== undefined) return plannedStatement<StoredProfileRow>(text)(database, parameters);
   const list = statements.get(text) ?? statement<StoredProfileRow>(`profile.list.${statements.size}`, text);

@@ -1,0 +1,31 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { ErrorSchema } from "#proto/daybook/common/v1/error_pb.ts";
+import { ListImportErrorsResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
+import type { ProfileContext } from "../context.ts";
+import { readJob } from "../imports.ts";
+import { listImportErrors as list } from "../sql/imports.ts";
+
+const limitMax = 500;
+
+export function listImportErrors(context: ProfileContext): ServiceImpl<typeof ProfileService>["listImportErrors"] {
+  return async ({ propertyId, jobId, limit, afterItem = -1 }) => {
+    if (limit < 1 || limit > limitMax) {
+      throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} errors.`, { param: "limit" });
+    }
+    const property = decodeId("prop", propertyId, "property_id");
+    const { id: job } = await readJob(context, property, decodeId("job", jobId, "job_id"));
+    const rows = await list(context.database, [property, job, afterItem, limit + 1]);
+    return create(ListImportErrorsResponseSchema, {
+      errors: rows.slice(0, limit).map(({ id, item, error, original_json: originalJson }) => ({
+        id: encodeId("err", id),
+        item,
+        error: fromBinary(ErrorSchema, error),
+        originalJson,
+      })),
+      hasMore: rows.length > limit,
+    });
+  };
+}

@@ -1,0 +1,34 @@
+import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { ListImportedProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
+import type { ProfileContext } from "../context.ts";
+import { readJob } from "../imports.ts";
+import { toProfile } from "../mapping.ts";
+import { listImportedProfiles as list } from "../sql/imports.ts";
+import { readProfiles, readRow } from "../sql/profiles.ts";
+
+const limitMax = 500;
+
+export function listImportedProfiles(
+  context: ProfileContext,
+): ServiceImpl<typeof ProfileService>["listImportedProfiles"] {
+  return async ({ propertyId, jobId, limit, afterProfileId }) => {
+    if (limit < 1 || limit > limitMax) {
+      throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
+    }
+    const property = decodeId("prop", propertyId, "property_id");
+    const after = afterProfileId === undefined ? null : decodeId("prof", afterProfileId, "after_profile_id");
+    const { id: job } = await readJob(context, property, decodeId("job", jobId, "job_id"));
+    const rows = await list(context.database, [property, job, after, limit + 1]);
+    const ids = rows.slice(0, limit).map(({ profile_id }) => profile_id);
+    const found = new Map((await readProfiles(context.database, [property, ids])).map((row) => [row.id, row]));
+    const last = ids.at(-1);
+    return create(ListImportedProfilesResponseSchema, {
+      profiles: ids.flatMap((id) => found.get(id) ?? []).map((row) => toProfile(readRow(row))),
+      hasMore: rows.length > limit,
+      ...(last === undefined ? {} : { lastProfileId: encodeId("prof", last) }),
+    });
+  };
+}
