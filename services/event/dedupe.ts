@@ -1,10 +1,14 @@
 /** Keys that keep repeats out: what an item claims, who holds it, and who gets it when several want it at once. */
-import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
+import { create } from "@bufbuild/protobuf";
+import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
+import { encodeId, timeOfUuid } from "#shared/ids.ts";
 import type { Database, Queryable, Transaction } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import { formatMicros, toTimestamp } from "#shared/time.ts";
 import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
+import { uniqueKey } from "./domain/unique-key.ts";
 import { toEvent } from "./mapping.ts";
+import type { Recordable } from "./recorder.ts";
 import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
 import { readEvents } from "./sql/events.ts";
 
@@ -22,7 +26,7 @@ interface Key {
 }
 
 /** Whether an item has any key. */
-export function hasKeys(item: PreparedEvent): boolean {
+export function hasKeys(item: Keyed): boolean {
   return keysOf(item).length > 0;
 }
 
@@ -30,9 +34,13 @@ export function hasKeys(item: PreparedEvent): boolean {
  * Of items in order, those that are not repeats of another: they would get their keys if nobody else had them. A repeat takes its other key
  * with it, as that will lead to the same event; an item that comes with another's idempotency key takes nothing.
  */
-export function firstOfEachKey<Item extends PreparedEvent>(items: readonly Item[]): Item[] {
+export function firstOfEachKey<Item extends Keyed>(items: readonly Item[]): Item[] {
   const taken = new Map<string, Buffer | null>();
+  const operations = new Set<string>();
   return items.filter((item) => {
+    const { operation } = item;
+    if (operation !== undefined && operations.has(operation)) return false;
+    if (operation !== undefined) operations.add(operation);
     const keys = keysOf(item);
     const repeated = keys.find((key) => taken.has(keyName(key)));
     if (repeated && isOther(repeated.fingerprint, taken.get(keyName(repeated)) ?? null)) return false;
@@ -46,12 +54,28 @@ function isOther(fingerprint: Buffer | null, held: Buffer | null): boolean {
   return held !== null && fingerprint?.compare(held) !== 0;
 }
 
+/** An item, also before its profile is known: until then it has fewer keys. */
+type Keyed = PreparedEvent & Partial<Pick<Recordable, "profileId" | "identifier" | "formerProfileIds">>;
+
 /** The keys of an item. The idempotency key comes first: it says more. */
-function keysOf({ dedupeId, idempotencyKey }: PreparedEvent): Key[] {
+function keysOf(item: Keyed): Key[] {
+  const { dedupeId, idempotencyKey } = item;
   const keys: Key[] = [];
   if (idempotencyKey) keys.push({ kind: "idempotency_key", ...idempotencyKey });
   if (dedupeId !== undefined) keys.push({ kind: "dedupe_id", key: dedupeId, fingerprint: null });
-  return keys;
+  const [own] = uniqueKeysOf(item);
+  return own ? [...keys, own] : keys;
+}
+
+/** The key of an item's unique_id under its profile, and then under those that were merged into it: these are looked for, never claimed. */
+function uniqueKeysOf({ type, uniqueId, profileId, identifier, formerProfileIds = [] }: Keyed): Key[] {
+  const whose = profileId ?? identifier ?? undefined;
+  if (uniqueId === undefined || whose === undefined) return [];
+  return [whose, ...formerProfileIds].map((one) => ({
+    kind: "unique_id",
+    key: uniqueKey(one, type, uniqueId),
+    fingerprint: null,
+  }));
 }
 
 function keyName({ kind, key }: { kind: KeyKind; key: string }): string {
@@ -65,11 +89,12 @@ function keyName({ kind, key }: { kind: KeyKind; key: string }): string {
 export async function findHeldEvents(
   database: Database,
   property: string,
-  items: readonly PreparedEvent[],
+  items: readonly Keyed[],
   now: Micros,
 ): Promise<(HeldEvent | undefined)[]> {
   const keys = items.map(keysOf);
-  const all = keys.flat();
+  const former = items.map((item) => uniqueKeysOf(item).slice(1));
+  const all = [...keys, ...former].flat();
   if (all.length === 0) return items.map(() => undefined);
   const rows = await findKeys(database, [property, ...keyColumns(all), formatMicros(now)]);
   if (rows.length === 0) return items.map(() => undefined);
@@ -78,10 +103,10 @@ export async function findHeldEvents(
   const events = new Map((await readEvents(database, [property, ids])).map((row) => [row.id, toEvent(row)]));
 
   const free: Claim[] = [];
-  const found = keys.map((itemKeys): HeldEvent | undefined => {
-    for (const key of itemKeys) {
+  const found = keys.map((itemKeys, index): HeldEvent | undefined => {
+    for (const key of [...itemKeys, ...(former[index] ?? [])]) {
       const row = held.get(keyName(key));
-      const event = row && events.get(row.event_id);
+      const event = row && (events.get(row.event_id) ?? toForgotten(row, items[index]));
       if (!event) continue;
       const otherItem = isOther(key.fingerprint, row.fingerprint);
       if (!otherItem) {
@@ -93,6 +118,23 @@ export async function findHeldEvents(
   });
   if (free.length > 0) await claimFirst(database, property, free, now);
   return found;
+}
+
+/** What is known of an event that is stored no more, while it still keeps others out: as little as its id tells. */
+function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: string }, item?: Keyed): Event | undefined {
+  if (kind !== "unique_id" || !item) return undefined;
+  const at = toTimestamp(timeOfUuid(id) * 1000);
+  const { type, source, backfill, profileId } = item;
+  return create(EventSchema, {
+    id: encodeId("evt", id),
+    type,
+    propertiesJson: "{}",
+    occurredAt: at,
+    receivedAt: at,
+    source,
+    backfill,
+    ...(profileId ? { profileId: encodeId("prof", profileId) } : {}),
+  });
 }
 
 /** A key that an event is to hold. */
@@ -130,7 +172,7 @@ async function claimFirst(
 export async function claimAll(
   tx: Transaction,
   property: string,
-  items: readonly (PreparedEvent & { id: string })[],
+  items: readonly (Keyed & { id: string })[],
   now: Micros,
 ): Promise<boolean[]> {
   const claims = items.map((item) => keysOf(item).map((key) => ({ ...key, eventId: item.id })));

@@ -13,9 +13,11 @@ import { insertEvents, type EventRow } from "./sql/events.ts";
 /** An event whose profile is known. */
 export interface Recordable extends PreparedEvent {
   /** UUIDv7; without one it is given one. */
-  id?: string;
+  id?: string | undefined;
   /** UUID; null for an anonymous event. */
   profileId: string | null;
+  /** UUIDs of profiles that were merged into that one, as far as they matter. */
+  formerProfileIds?: readonly string[];
   /** What an anonymous event knows of its person. */
   identifier: { type: string; value: string } | null;
 }
@@ -29,7 +31,7 @@ interface Draft {
 
 // The bus takes messages of up to 1 MB.
 const messageBytesMax = 960 * 1024;
-// Of an event without its properties and its dedupe_id.
+// Of an event without its properties, its dedupe_id and the name of its metric.
 const otherFieldsBytesMax = 450;
 /** The subject of what tells of events. */
 export const recordedSubject = "daybook.event.recorded";
@@ -71,7 +73,10 @@ export async function recordEvents(
 }
 
 async function insert(database: Queryable, property: string, drafts: readonly Draft[], now: Micros): Promise<void> {
-  const events = drafts.map(({ event }) => event);
+  // The name goes over the bus, and is not kept here.
+  const events = drafts.map(({ item: { metricName }, event }) =>
+    metricName === undefined ? event : { ...event, metricName },
+  );
   const anonymous = drafts.filter(({ item }) => item.identifier !== null).map(({ event }) => event.id);
   const messages = [...toMessages(property, events), ...anonymousMessages(property, anonymous)];
   await insertEvents(database, [
@@ -116,8 +121,8 @@ function toMessages(property: string, events: readonly Event[]): Message[] {
   const groups: Event[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const event of events) {
-    const size =
-      Buffer.byteLength(event.propertiesJson) + Buffer.byteLength(event.dedupeId ?? "") + otherFieldsBytesMax;
+    const texts = [event.propertiesJson, event.dedupeId ?? "", event.metricName ?? ""];
+    const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), otherFieldsBytesMax);
     if (bytes + size > messageBytesMax) {
       groups.push([]);
       bytes = 0;

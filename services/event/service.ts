@@ -10,11 +10,15 @@ import type { Service, ServiceContext } from "#shared/service.ts";
 import type { EventSettings } from "./config.ts";
 import { anonymousEventsRecorded } from "./consumers/anonymous-events-recorded.ts";
 import { profilesChanged } from "./consumers/profiles-changed.ts";
+import { jobDue } from "./consumers/job-due.ts";
 import type { EventContext } from "./context.ts";
+import { forgetJobs, jobSubject } from "./jobs.ts";
 import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
 import { createRecordingFloor } from "./floor.ts";
 import { aggregateEvents } from "./rpc/aggregate-events.ts";
+import { createEventJob } from "./rpc/create-event-job.ts";
 import { getEvents } from "./rpc/get-events.ts";
+import { getLastEvents } from "./rpc/get-last-events.ts";
 import { getWatermark } from "./rpc/get-watermark.ts";
 import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
@@ -42,6 +46,8 @@ export function createEvent(
         listEvents: listEvents(context),
         aggregateEvents: aggregateEvents(context),
         getWatermark: getWatermark(context),
+        getLastEvents: getLastEvents(context),
+        createEventJob: createEventJob(context),
       });
     },
     outbox: relay,
@@ -51,6 +57,7 @@ export function createEvent(
       // Before what is left in the outbox is published.
       await context.bus.subscribe("event_profiles", "daybook.profile.changed", profilesChanged(context));
       await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
+      await context.bus.subscribe("event_jobs", jobSubject, jobDue(context));
       owner.own(relay).start();
       owner.own(floor).start();
       owner.own(
@@ -58,6 +65,7 @@ export function createEvent(
           await createPartitions(context);
           if (retentionMonths !== undefined) await detachOld(context, retentionMonths);
           await deleteExpired(context, signal);
+          await forgetJobs(context, signal);
         }),
       );
     },

@@ -50,6 +50,8 @@ function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
         occurredAt: fromTimestamp(changedAt),
         dedupeId: undefined,
         idempotencyKey: undefined,
+        uniqueId: undefined,
+        metricName: undefined,
         source: "system",
         backfill: false,
       },

@@ -17,6 +17,12 @@ export interface PreparedEvent {
   occurredAt: Micros;
   dedupeId: string | undefined;
   idempotencyKey: IdempotencyKey | undefined;
+  /** UUID of the operation that records it, if one does: the event has the same. */
+  operation?: string | undefined;
+  /** The first with it wins, among those of its profile and type. */
+  uniqueId: string | undefined;
+  /** The name that the type was derived from. */
+  metricName: string | undefined;
   source: string;
   backfill: boolean;
 }
@@ -31,6 +37,7 @@ export interface IdempotencyKey {
 const propertiesBytesMax = 256 * 1024;
 const propertiesDepthMax = 32;
 const dedupeIdLengthMax = 255;
+const nameLengthMax = 255;
 const sourceLengthMax = 64;
 const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
@@ -57,14 +64,17 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
   } else if (occurredAt < 0 || occurredAt > yearAfter(now)) {
     note("parameter_invalid", "occurred_at", "The time lies before 1970 or more than a year ahead.");
   }
-  const { dedupeId, idempotencyKey, source } = input;
-  if (dedupeId !== undefined) {
-    const reason = textProblem(dedupeId);
-    if (reason !== undefined) note("parameter_invalid", "dedupe_id", `The dedupe_id ${reason}.`);
-    else if (dedupeId === "" || Array.from(dedupeId).length > dedupeIdLengthMax) {
-      note("parameter_invalid", "dedupe_id", `A dedupe_id has 1 to ${dedupeIdLengthMax} characters.`);
+  const { dedupeId, idempotencyKey, source, uniqueId, metricName } = input;
+  const checkText = (text: string | undefined, param: string, lengthMax: number): void => {
+    const reason = text === undefined ? undefined : textProblem(text);
+    if (reason !== undefined) note("parameter_invalid", param, `The ${param} ${reason}.`);
+    else if (text === "" || Array.from(text ?? "").length > lengthMax) {
+      note("parameter_invalid", param, `A ${param} has 1 to ${lengthMax} characters.`);
     }
-  }
+  };
+  checkText(dedupeId, "dedupe_id", dedupeIdLengthMax);
+  checkText(uniqueId, "unique_id", nameLengthMax);
+  checkText(metricName, "metric_name", nameLengthMax);
   if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey)) {
     const message = "An idempotency_key is 1 to 255 printable ASCII characters without space.";
     note("parameter_invalid", "idempotency_key", message);
@@ -82,6 +92,8 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
     occurredAt,
     dedupeId,
     idempotencyKey: idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint: fingerprint(input) },
+    uniqueId,
+    metricName,
     source,
     backfill: input.backfill,
   };
@@ -118,11 +130,15 @@ function fingerprint(input: EventInput): Buffer {
   const whose = reference?.case === "identifier" ? [reference.value.type, reference.value.value] : [reference?.value];
   const { type, propertiesJson, value, currency, occurredAt, dedupeId, source, backfill } = input;
   const fields = [type, whose, propertiesJson, value, currency, occurredAt, dedupeId, source, backfill];
+  // Only where they are there, so that items without them stay the same.
+  const { uniqueId, metricName } = input;
+  if (uniqueId !== undefined || metricName !== undefined) fields.push(uniqueId, metricName);
   return createHash("sha256").update(JSON.stringify(fields)).digest();
 }
 
-/** When a key of each kind that is claimed now is free again. */
-export function keyExpiry(kind: "dedupe_id" | "idempotency_key", now: Micros): string {
-  const hours = kind === "dedupe_id" ? 48 : 24;
-  return formatMicros(now + hours * 60 * 60 * 1_000_000);
+const keyHours = { dedupe_id: 48, idempotency_key: 24 } as const;
+
+/** When a key of each kind that is claimed now is free again: an instant as PostgreSQL reads it. */
+export function keyExpiry(kind: keyof typeof keyHours | "unique_id", now: Micros): string {
+  return kind === "unique_id" ? "infinity" : formatMicros(now + keyHours[kind] * 60 * 60 * 1_000_000);
 }

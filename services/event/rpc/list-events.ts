@@ -10,7 +10,7 @@ import { toEvent } from "../mapping.ts";
 import { findIdsOf, readAsSurvivors } from "../profiles.ts";
 import { listEvents as list } from "../sql/list.ts";
 
-const limitMax = 500;
+const limitMax = 1000;
 
 export function listEvents({ database, profiles }: EventContext): ServiceImpl<typeof EventService>["listEvents"] {
   return async (request, handlerContext) => {
@@ -31,6 +31,7 @@ export function listEvents({ database, profiles }: EventContext): ServiceImpl<ty
         // Stored in this form; what is no type at all is that of no event.
         type: request.type?.replaceAll("_", "."),
         source,
+        withoutSystem: request.withoutSystem,
         occurredAt: toRange(request.occurredAt),
         receivedAt: toRange(request.receivedAt),
         after: after?.time && {

@@ -1,7 +1,7 @@
 import { statement } from "#shared/postgres.ts";
 
 /** What a caller can name an event by to have it once. */
-export type KeyKind = "dedupe_id" | "idempotency_key";
+export type KeyKind = "dedupe_id" | "idempotency_key" | "unique_id";
 
 /** A key that an event holds. */
 export interface HeldKeyRow {

@@ -15,6 +15,7 @@ export interface ListValues {
   profiles?: readonly string[] | undefined;
   type?: string | undefined;
   source?: string | undefined;
+  withoutSystem?: boolean | undefined;
   occurredAt: Range;
   receivedAt: Range;
   after?: { time: string; id: string } | undefined;
@@ -44,6 +45,7 @@ export function listEvents(database: Queryable, shape: ListShape, values: ListVa
     ...(values.source === undefined ? [] : [`e.source = ${add(values.source)}`]),
     // Lets the index of the rarer sources be used.
     ...(values.source === undefined || values.source === "api" ? [] : ["e.source <> 'api'"]),
+    ...(values.withoutSystem ? ["e.source <> 'system'"] : []),
     ...within("occurred_at", values.occurredAt),
     ...within("received_at", values.receivedAt),
     ...(values.after === undefined

@@ -53,3 +53,15 @@ export const emptyEvents = statement<{ emptied: boolean }>(
    ))
    RETURNING true AS emptied`,
 );
+
+/** When the last event of each profile happened. $1 property_id, $2 profiles, $3 ids under which they have events: one for each of those */
+export const findLastEvents = statement<{ profile_id: string; occurred_at: Micros }>(
+  "event.profile_events.find_last",
+  `SELECT w.profile_id, max(e.occurred_at) AS occurred_at
+   FROM unnest($2::uuid[], $3::uuid[]) AS w (profile_id, id)
+   CROSS JOIN LATERAL (
+     SELECT occurred_at FROM event.events WHERE property_id = $1 AND profile_id = w.id AND source <> 'system'
+     ORDER BY occurred_at DESC, id DESC LIMIT 1
+   ) e
+   GROUP BY w.profile_id`,
+);

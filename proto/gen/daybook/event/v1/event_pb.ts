@@ -8,7 +8,7 @@ import type { Error } from "../../common/v1/error_pb.ts";
 import { file_daybook_common_v1_error } from "../../common/v1/error_pb.ts";
 import type { TimeRange } from "../../common/v1/range_pb.ts";
 import { file_daybook_common_v1_range } from "../../common/v1/range_pb.ts";
-import type { ProfileReference } from "../../profile/v1/profile_pb.ts";
+import type { ProfileReference, UpsertProfileRequest } from "../../profile/v1/profile_pb.ts";
 import { file_daybook_profile_v1_profile } from "../../profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIs4CCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIQg0KC19wcm9maWxlX2lkQggKBl92YWx1ZUILCglfY3VycmVuY3lCDAoKX2RlZHVwZV9pZCLQAgoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleSJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAki7wIKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbkIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIk8KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIIokCChZBZ2dyZWdhdGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSMQoNYnVja2V0X3N0YXJ0cxgDIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGdyb3VwX2J5GAUgAygJEjQKCmNvbmRpdGlvbnMYBiADKAsyIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Q29uZGl0aW9uEhUKDXdpdGhfcHJvZmlsZXMYByABKAgSEgoKZXZlbnRzX21heBgIIAEoBSIzCg5FdmVudENvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIkcKF0FnZ3JlZ2F0ZUV2ZW50c1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRHcm91cCJvCgpFdmVudEdyb3VwEg4KBmJ1Y2tldBgBIAEoBRITCgt2YWx1ZXNfanNvbhgCIAMoCRINCgVjb3VudBgDIAEoAxIQCgNzdW0YBCABKAlIAIgBARITCgtwcm9maWxlX2lkcxgFIAEoDEIGCgRfc3VtIioKE0dldFdhdGVybWFya1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkijQEKFEdldFdhdGVybWFya1Jlc3BvbnNlEjIKDnJlY29yZGVkX3VwX3RvGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgd3YWl0aW5nGAIgAygLMh4uZGF5Ym9vay5ldmVudC52MS5XYWl0aW5nQmF0Y2gSEAoIaGFzX21vcmUYAyABKAgiUQoMV2FpdGluZ0JhdGNoEhAKCGJhdGNoX2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmCgxFdmVudHNMaW5rZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRItCgZldmVudHMYAyADKAsyHS5kYXlib29rLmV2ZW50LnYxLkxpbmtlZEV2ZW50IoABCgtMaW5rZWRFdmVudBIMCgR0eXBlGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYAyABKAkSFQoIY3VycmVuY3kYBCABKAlIAIgBAUILCglfY3VycmVuY3kiQQoXQW5vbnltb3VzRXZlbnRzUmVjb3JkZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJImAKDkV2ZW50c1JlY29yZGVkEhAKCGJhdGNoX2lkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEicKBmV2ZW50cxgDIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQqXwoJRXZlbnRTb3J0EhoKFkVWRU5UX1NPUlRfVU5TUEVDSUZJRUQQABIaChZFVkVOVF9TT1JUX09DQ1VSUkVEX0FUEAESGgoWRVZFTlRfU09SVF9SRUNFSVZFRF9BVBACMuMDCgxFdmVudFNlcnZpY2USXQoMUmVjb3JkRXZlbnRzEiUuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXNwb25zZRJUCglHZXRFdmVudHMSIi5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1JlcXVlc3QaIy5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1Jlc3BvbnNlElcKCkxpc3RFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlYgZwcm90bzM", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIvgCCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZSLMAwoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIEhkKDG9wZXJhdGlvbl9pZBgLIAEoCUgFiAEBEhgKC21ldHJpY19uYW1lGAwgASgJSAaIAQESFgoJdW5pcXVlX2lkGA0gASgJSAeIAQFCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIOCgxfb2NjdXJyZWRfYXRCDAoKX2RlZHVwZV9pZEISChBfaWRlbXBvdGVuY3lfa2V5Qg8KDV9vcGVyYXRpb25faWRCDgoMX21ldHJpY19uYW1lQgwKCl91bmlxdWVfaWQibwoTUmVjb3JkRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIsCgZldmVudHMYAiADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50SW5wdXQSFQoNcmV0dXJuX2V2ZW50cxgDIAEoCCJMChRSZWNvcmRFdmVudHNSZXNwb25zZRI0CgdyZXN1bHRzGAEgAygLMiMuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudFJlc3VsdCJ+ChFSZWNvcmRFdmVudFJlc3VsdBIzCghyZWNvcmRlZBgBIAEoCzIfLmRheWJvb2suZXZlbnQudjEuUmVjb3JkZWRFdmVudEgAEikKBWVycm9yGAIgASgLMhguZGF5Ym9vay5jb21tb24udjEuRXJyb3JIAEIJCgdvdXRjb21lIokBCg1SZWNvcmRlZEV2ZW50EhAKCGV2ZW50X2lkGAEgASgJEhAKCHJlcGxheWVkGAIgASgIEhoKDXJlc29sdmVkX2Zyb20YAyABKAlIAIgBARImCgVldmVudBgEIAEoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnRCEAoOX3Jlc29sdmVkX2Zyb20iOgoQR2V0RXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIRCglldmVudF9pZHMYAiADKAkiPAoRR2V0RXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudCJLCg1FdmVudFBvc2l0aW9uEigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGV2ZW50X2lkGAIgASgJIocDChFMaXN0RXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIRCgR0eXBlGAIgASgJSACIAQESFwoKcHJvZmlsZV9pZBgDIAEoCUgBiAEBEhMKBnNvdXJjZRgEIAEoCUgCiAEBEjEKC29jY3VycmVkX2F0GAUgASgLMhwuZGF5Ym9vay5jb21tb24udjEuVGltZVJhbmdlEjEKC3JlY2VpdmVkX2F0GAYgASgLMhwuZGF5Ym9vay5jb21tb24udjEuVGltZVJhbmdlEikKBHNvcnQYByABKA4yGy5kYXlib29rLmV2ZW50LnYxLkV2ZW50U29ydBIRCglhc2NlbmRpbmcYCCABKAgSDQoFbGltaXQYCSABKAUSLgoFYWZ0ZXIYCiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SFgoOd2l0aG91dF9zeXN0ZW0YCyABKAhCBwoFX3R5cGVCDQoLX3Byb2ZpbGVfaWRCCQoHX3NvdXJjZSJPChJMaXN0RXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudBIQCghoYXNfbW9yZRgCIAEoCCKJAgoWQWdncmVnYXRlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDWJ1Y2tldF9zdGFydHMYAyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgFIAMoCRI0Cgpjb25kaXRpb25zGAYgAygLMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudENvbmRpdGlvbhIVCg13aXRoX3Byb2ZpbGVzGAcgASgIEhIKCmV2ZW50c19tYXgYCCABKAUiMwoORXZlbnRDb25kaXRpb24SDQoFZmllbGQYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSJHChdBZ2dyZWdhdGVFdmVudHNSZXNwb25zZRIsCgZncm91cHMYASADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50R3JvdXAibwoKRXZlbnRHcm91cBIOCgZidWNrZXQYASABKAUSEwoLdmFsdWVzX2pzb24YAiADKAkSDQoFY291bnQYAyABKAMSEAoDc3VtGAQgASgJSACIAQESEwoLcHJvZmlsZV9pZHMYBSABKAxCBgoEX3N1bSIqChNHZXRXYXRlcm1hcmtSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJIo0BChRHZXRXYXRlcm1hcmtSZXNwb25zZRIyCg5yZWNvcmRlZF91cF90bxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHd2FpdGluZxgCIAMoCzIeLmRheWJvb2suZXZlbnQudjEuV2FpdGluZ0JhdGNoEhAKCGhhc19tb3JlGAMgASgIIlEKDFdhaXRpbmdCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIvCgtyZWNlaXZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoMRXZlbnRzTGlua2VkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSLQoGZXZlbnRzGAMgAygLMh0uZGF5Ym9vay5ldmVudC52MS5MaW5rZWRFdmVudCKAAQoLTGlua2VkRXZlbnQSDAoEdHlwZRgBIAEoCRIvCgtvY2N1cnJlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc291cmNlGAMgASgJEhUKCGN1cnJlbmN5GAQgASgJSACIAQFCCwoJX2N1cnJlbmN5IkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IkAKFEdldExhc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhMKC3Byb2ZpbGVfaWRzGAIgAygJIkkKFUdldExhc3RFdmVudHNSZXNwb25zZRIwCgtsYXN0X2V2ZW50cxgBIAMoCzIbLmRheWJvb2suZXZlbnQudjEuTGFzdEV2ZW50IlAKCUxhc3RFdmVudBISCgpwcm9maWxlX2lkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgxFdmVudEpvYkl0ZW0SKwoFZXZlbnQYASABKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50SW5wdXQSOQoHcHJvZmlsZRgCIAEoCzIoLmRheWJvb2sucHJvZmlsZS52MS5VcHNlcnRQcm9maWxlUmVxdWVzdCJrChVDcmVhdGVFdmVudEpvYlJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGam9iX2lkGAIgASgJEi0KBWl0ZW1zGAMgAygLMh4uZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYkl0ZW0iGAoWQ3JlYXRlRXZlbnRKb2JSZXNwb25zZSJBCgtFdmVudEpvYkR1ZRITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSDQoFY2h1bmsYAyABKAUqXwoJRXZlbnRTb3J0EhoKFkVWRU5UX1NPUlRfVU5TUEVDSUZJRUQQABIaChZFVkVOVF9TT1JUX09DQ1VSUkVEX0FUEAESGgoWRVZFTlRfU09SVF9SRUNFSVZFRF9BVBACMqoFCgxFdmVudFNlcnZpY2USXQoMUmVjb3JkRXZlbnRzEiUuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXNwb25zZRJUCglHZXRFdmVudHMSIi5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1JlcXVlc3QaIy5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1Jlc3BvbnNlElcKCkxpc3RFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlEmAKDUdldExhc3RFdmVudHMSJi5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVzcG9uc2USYwoOQ3JlYXRlRXZlbnRKb2ISJy5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBooLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXNwb25zZWIGcHJvdG8z", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -102,6 +102,13 @@ export type Event = Message<"daybook.event.v1.Event"> & {
    * @generated from field: bool backfill = 11;
    */
   backfill: boolean;
+
+  /**
+   * The name that the type was derived from, where names are free text. Only on its way over the bus.
+   *
+   * @generated from field: optional string metric_name = 12;
+   */
+  metricName?: string | undefined;
 };
 
 /**
@@ -187,6 +194,29 @@ export type EventInput = Message<"daybook.event.v1.EventInput"> & {
    * @generated from field: bool backfill = 10;
    */
   backfill: boolean;
+
+  /**
+   * Names the operation of which this is a part, for good: TypeID with prefix `op`. However often it is asked for within 48 hours, it is done
+   * once, and the answer is the same.
+   *
+   * @generated from field: optional string operation_id = 11;
+   */
+  operationId?: string | undefined;
+
+  /**
+   * The name that the type was derived from, where names are free text, such as `Placed Order`: the metric is shown under the first. 1 to 255
+   * characters.
+   *
+   * @generated from field: optional string metric_name = 12;
+   */
+  metricName?: string | undefined;
+
+  /**
+   * 1 to 255 characters. The first event of the profile and type with it wins, for good.
+   *
+   * @generated from field: optional string unique_id = 13;
+   */
+  uniqueId?: string | undefined;
 };
 
 /**
@@ -303,7 +333,7 @@ export type RecordedEvent = Message<"daybook.event.v1.RecordedEvent"> & {
   eventId: string;
 
   /**
-   * The item repeated a dedupe_id or idempotency_key, and nothing new was recorded.
+   * The item repeated a dedupe_id, unique_id or idempotency_key, and nothing new was recorded.
    *
    * @generated from field: bool replayed = 2;
    */
@@ -471,7 +501,7 @@ export type ListEventsRequest = Message<"daybook.event.v1.ListEventsRequest"> & 
   ascending: boolean;
 
   /**
-   * 1 to 500.
+   * 1 to 1,000.
    *
    * @generated from field: int32 limit = 9;
    */
@@ -483,6 +513,13 @@ export type ListEventsRequest = Message<"daybook.event.v1.ListEventsRequest"> & 
    * @generated from field: daybook.event.v1.EventPosition after = 10;
    */
   after?: EventPosition | undefined;
+
+  /**
+   * Leave out those that the platform recorded itself.
+   *
+   * @generated from field: bool without_system = 11;
+   */
+  withoutSystem: boolean;
 };
 
 /**
@@ -915,6 +952,196 @@ export const EventsRecordedSchema: GenMessage<EventsRecorded> = /*@__PURE__*/
   messageDesc(file_daybook_event_v1_event, 21);
 
 /**
+ * GetLastEventsRequest names profiles of one property.
+ *
+ * @generated from message daybook.event.v1.GetLastEventsRequest
+ */
+export type GetLastEventsRequest = Message<"daybook.event.v1.GetLastEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 500; events of profiles that were merged into one are its own.
+   *
+   * @generated from field: repeated string profile_ids = 2;
+   */
+  profileIds: string[];
+};
+
+/**
+ * Describes the message daybook.event.v1.GetLastEventsRequest.
+ * Use `create(GetLastEventsRequestSchema)` to create a new message.
+ */
+export const GetLastEventsRequestSchema: GenMessage<GetLastEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 22);
+
+/**
+ * GetLastEventsResponse holds those that have events.
+ *
+ * @generated from message daybook.event.v1.GetLastEventsResponse
+ */
+export type GetLastEventsResponse = Message<"daybook.event.v1.GetLastEventsResponse"> & {
+  /**
+   * In no particular order.
+   *
+   * @generated from field: repeated daybook.event.v1.LastEvent last_events = 1;
+   */
+  lastEvents: LastEvent[];
+};
+
+/**
+ * Describes the message daybook.event.v1.GetLastEventsResponse.
+ * Use `create(GetLastEventsResponseSchema)` to create a new message.
+ */
+export const GetLastEventsResponseSchema: GenMessage<GetLastEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 23);
+
+/**
+ * LastEvent is when something last happened to a profile, other than what the platform recorded itself.
+ *
+ * @generated from message daybook.event.v1.LastEvent
+ */
+export type LastEvent = Message<"daybook.event.v1.LastEvent"> & {
+  /**
+   * As asked for.
+   *
+   * @generated from field: string profile_id = 1;
+   */
+  profileId: string;
+
+  /**
+   * When it happened.
+   *
+   * @generated from field: google.protobuf.Timestamp occurred_at = 2;
+   */
+  occurredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.LastEvent.
+ * Use `create(LastEventSchema)` to create a new message.
+ */
+export const LastEventSchema: GenMessage<LastEvent> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 24);
+
+/**
+ * EventJobItem is one event of a job.
+ *
+ * @generated from message daybook.event.v1.EventJobItem
+ */
+export type EventJobItem = Message<"daybook.event.v1.EventJobItem"> & {
+  /**
+   * What to record; property and operation are the job's. Unless it says whose the event is, `profile` does.
+   *
+   * @generated from field: daybook.event.v1.EventInput event = 1;
+   */
+  event?: EventInput | undefined;
+
+  /**
+   * Whose it is: the profile is written first.
+   *
+   * @generated from field: daybook.profile.v1.UpsertProfileRequest profile = 2;
+   */
+  profile?: UpsertProfileRequest | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventJobItem.
+ * Use `create(EventJobItemSchema)` to create a new message.
+ */
+export const EventJobItemSchema: GenMessage<EventJobItem> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 25);
+
+/**
+ * CreateEventJobRequest is a job.
+ *
+ * @generated from message daybook.event.v1.CreateEventJobRequest
+ */
+export type CreateEventJobRequest = Message<"daybook.event.v1.CreateEventJobRequest"> & {
+  /**
+   * The property to record in.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * TypeID with prefix `job`, chosen by the caller so that asking again makes no second job.
+   *
+   * @generated from field: string job_id = 2;
+   */
+  jobId: string;
+
+  /**
+   * 1 to 1,000; at most 15 MiB together.
+   *
+   * @generated from field: repeated daybook.event.v1.EventJobItem items = 3;
+   */
+  items: EventJobItem[];
+};
+
+/**
+ * Describes the message daybook.event.v1.CreateEventJobRequest.
+ * Use `create(CreateEventJobRequestSchema)` to create a new message.
+ */
+export const CreateEventJobRequestSchema: GenMessage<CreateEventJobRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 26);
+
+/**
+ * CreateEventJobResponse says nothing.
+ *
+ * @generated from message daybook.event.v1.CreateEventJobResponse
+ */
+export type CreateEventJobResponse = Message<"daybook.event.v1.CreateEventJobResponse"> & {
+};
+
+/**
+ * Describes the message daybook.event.v1.CreateEventJobResponse.
+ * Use `create(CreateEventJobResponseSchema)` to create a new message.
+ */
+export const CreateEventJobResponseSchema: GenMessage<CreateEventJobResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 27);
+
+/**
+ * EventJobDue goes over the bus, on subject `daybook.event.job_due`, when there is something to do of a job: at least once.
+ *
+ * @generated from message daybook.event.v1.EventJobDue
+ */
+export type EventJobDue = Message<"daybook.event.v1.EventJobDue"> & {
+  /**
+   * The property of the job.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 2;
+   */
+  jobId: string;
+
+  /**
+   * Which of its chunks, from 0.
+   *
+   * @generated from field: int32 chunk = 3;
+   */
+  chunk: number;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventJobDue.
+ * Use `create(EventJobDueSchema)` to create a new message.
+ */
+export const EventJobDueSchema: GenMessage<EventJobDue> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 28);
+
+/**
  * EventSort is what a list is in order of. Events of one instant are in order of id.
  *
  * @generated from enum daybook.event.v1.EventSort
@@ -1013,6 +1240,27 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof GetWatermarkRequestSchema;
     output: typeof GetWatermarkResponseSchema;
+  },
+  /**
+   * GetLastEvents tells when the last event of each of some profiles happened.
+   *
+   * @generated from rpc daybook.event.v1.EventService.GetLastEvents
+   */
+  getLastEvents: {
+    methodKind: "unary";
+    input: typeof GetLastEventsRequestSchema;
+    output: typeof GetLastEventsResponseSchema;
+  },
+  /**
+   * CreateEventJob takes events that are recorded behind the answer, in chunks, whatever happens to the processes meanwhile: each once. Asked
+   * again with the same job_id it does nothing.
+   *
+   * @generated from rpc daybook.event.v1.EventService.CreateEventJob
+   */
+  createEventJob: {
+    methodKind: "unary";
+    input: typeof CreateEventJobRequestSchema;
+    output: typeof CreateEventJobResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_event_v1_event, 0);
