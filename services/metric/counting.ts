@@ -38,6 +38,8 @@ export async function learnMetrics(
     const digest = digests.get(metric.name);
     if (!digest) throw new Error("a metric was read that was not asked for");
     const schema: ObservedSchema = new Map(Object.entries(metric.schema));
+    const { original } = digest;
+    const isFirstName = original && (metric.original_name_at === null || original.at < metric.original_name_at);
     const isEarlier = metric.first_seen_at === null || digest.firstSeenAt < metric.first_seen_at;
     return {
       id: metric.id,
@@ -45,6 +47,7 @@ export async function learnMetrics(
       firstSeenAt: formatMicros(isEarlier ? digest.firstSeenAt : (metric.first_seen_at as number)),
       source: isEarlier ? digest.source : metric.source,
       schema: learned(schema, digest.schema) ? JSON.stringify(Object.fromEntries(schema)) : null,
+      original: isFirstName ? original : undefined,
       digest,
     };
   });
@@ -58,6 +61,8 @@ export async function learnMetrics(
     updates.map(({ digest }) => formatMicros(digest.firstOccurredAt)),
     updates.map(({ digest }) => formatMicros(digest.lastOccurredAt)),
     updates.map(({ digest }) => formatMicros(digest.lastReceivedAt)),
+    updates.map(({ original }) => original?.name ?? null),
+    updates.map(({ original }) => (original ? formatMicros(original.at) : null)),
   ]);
   return new Map(metrics.map(({ name, id }) => [name, id]));
 }

@@ -28,5 +28,8 @@ export function toMetric(row: MetricRow): Metric {
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([path, type]) => create(ObservedPathSchema, { path, type: valueTypeOfName[type] })),
     eventCount: BigInt(row.event_count),
+    ...(row.original_name === null ? {} : { originalName: row.original_name }),
+    createdAt: toTimestamp(row.created_at),
+    updatedAt: toTimestamp(row.updated_at),
   });
 }

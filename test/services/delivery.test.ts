@@ -45,7 +45,12 @@ function connectTo(url: string): Promise<Bus> {
   return connectNatsBus({ servers: [url], name: "delivery test", log, registry: createRegistry() });
 }
 
-function batch(propertyId: string, types: string[], receivedAt = systemClock.nowMicros()): BusMessage {
+function batch(
+  propertyId: string,
+  types: string[],
+  receivedAt = systemClock.nowMicros(),
+  metricName?: string,
+): BusMessage {
   const id = newUuid();
   const events = types.map((type) => ({
     id: newId("evt"),
@@ -54,6 +59,7 @@ function batch(propertyId: string, types: string[], receivedAt = systemClock.now
     source: "api",
     occurredAt: toTimestamp(receivedAt),
     receivedAt: toTimestamp(receivedAt),
+    ...(metricName === undefined ? {} : { metricName }),
   }));
   const message = create(EventsRecordedSchema, { batchId: id, propertyId, events });
   return { id, subject, payload: toBinary(EventsRecordedSchema, message) };
@@ -68,6 +74,26 @@ async function counts(property: string): Promise<Record<string, number>> {
 }
 
 describe("the consumer", () => {
+  test("keeps the earliest name in whatever order batches come, also of events that are counted from what is stored", async () => {
+    const property = newUuid();
+    const propertyId = encodeId("prop", property);
+    const now = systemClock.nowMicros();
+    const nameOf = async () => {
+      const text = "SELECT original_name FROM metric.metrics WHERE property_id = $1";
+      return (await database.query<{ original_name: string }>(text, [property])).rows.map((row) => row.original_name);
+    };
+    await handler([batch(propertyId, ["a.a"], now)]);
+    expect(await nameOf()).toEqual([null]);
+    await handler([batch(propertyId, ["a.a"], now, "third"), batch(propertyId, ["a.a"], now + 1, "fourth")]);
+    expect(await nameOf()).toEqual(["third"]);
+    await handler([batch(propertyId, ["a.a"], now - 1, "second")]);
+    expect(await nameOf()).toEqual(["second"]);
+    await database.query("UPDATE metric.properties SET counted_up_to = now() WHERE property_id = $1", [property]);
+    await handler([batch(propertyId, ["a.a"], now - 2, "first")]);
+    expect(await nameOf()).toEqual(["first"]);
+    expect(await counts(property)).toEqual({ "a.a": 4 });
+  });
+
   test("counts a batch once, however often and beside whatever it comes", async () => {
     const property = newUuid();
     const propertyId = encodeId("prop", property);

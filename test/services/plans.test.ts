@@ -12,17 +12,33 @@ import { outboxStatements } from "#shared/sql/outbox.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
 import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
+import { finishChunk, readChunk } from "../../services/event/sql/jobs.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
-import { emptyEvents, findAnonymous, findAnonymousUnder, linkEvents } from "../../services/event/sql/profile-events.ts";
+import {
+  emptyEvents,
+  findAnonymous,
+  findAnonymousUnder,
+  findLastEvents,
+  linkEvents,
+} from "../../services/event/sql/profile-events.ts";
 import { readWatermark } from "../../services/event/sql/recorders.ts";
 import { findBatches } from "../../services/metric/sql/batches.ts";
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
+import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { describeMetric } from "../../services/metric/sql/registrations.ts";
 import { readNewestAttributes, readSchema, writeSchema } from "../../services/profile/sql/attribute-schemas.ts";
+import {
+  findImportJob,
+  finishChunk as finishImportChunk,
+  listImportedProfiles,
+  listImportErrors,
+  listImportJobs,
+  readChunk as readImportChunk,
+} from "../../services/profile/sql/imports.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
 import {
@@ -32,6 +48,7 @@ import {
   mergeAway,
   pointToSurvivor,
 } from "../../services/profile/sql/merges.ts";
+import { findOperation } from "../../services/profile/sql/operations.ts";
 import {
   findTargets,
   lockProfile,
@@ -155,6 +172,34 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     (db) => listProfiles(db, { sort: "created_at", ascending: false }, { ...profiles, ids: [id] }),
     [byProfile, "profiles_pkey"],
   ],
+  [
+    "a page of a list by id",
+    (db) => listProfiles(db, { sort: "id", ascending: true }, { ...profiles, after: [id] }),
+    [byProfile, "profiles_pkey"],
+  ],
+  [
+    "a list by email",
+    (db) => listProfiles(db, { sort: "email", ascending: true }, profiles),
+    [byProfile, "identifiers_pkey", "profiles_pkey"],
+  ],
+  [
+    "a page of a list by email",
+    (db) => listProfiles(db, { sort: "email", ascending: false }, { ...profiles, after: ["a@example.com"] }),
+    [byProfile, "identifiers_pkey", "profiles_pkey"],
+  ],
+  [
+    "a list of some profiles by email",
+    (db) => listProfiles(db, { sort: "email", ascending: true }, { ...profiles, ids: [id] }),
+    [byProfile, "profiles_pkey"],
+  ],
+  ["an import job", (db) => findImportJob(db, [id, id, now]), ["import_jobs_pkey"]],
+  ["import jobs", (db) => listImportJobs.descending(db, [id, now, true, true, true, id, 10]), ["import_jobs_pkey"]],
+  ["imported profiles", (db) => listImportedProfiles(db, [id, id, id, 10]), ["import_profiles_pkey"]],
+  ["import errors", (db) => listImportErrors(db, [id, id, 1, 10]), ["import_errors_pkey"]],
+  ["a chunk of an import", (db) => readImportChunk(db, [id, id, 1]), ["import_chunks_pkey"]],
+  ["a chunk of an import that is done", (db) => finishImportChunk(db, [id, id, 1]), ["import_chunks_pkey"]],
+  ["a chunk of events", (db) => readChunk(db, [id, id, 1]), ["job_chunks_pkey"]],
+  ["a chunk of events that is done", (db) => finishChunk(db, [id, id, 1]), ["job_chunks_pkey"]],
   ["the schema of attributes", (db) => readSchema(db, [id]), ["attribute_schemas_pkey"]],
   ["a schema that is written", (db) => writeSchema(db, [id, "{}", true]), ["attribute_schemas_pkey"]],
   ["the newest attributes", (db) => readNewestAttributes(db, [id, id, 50]), ["profiles_pkey"]],
@@ -191,6 +236,11 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     ["events_property_id_profile_id_occurred_at_id_idx"],
   ],
   [
+    "the last events of profiles",
+    (db) => findLastEvents(db, [id, [id], [id]]),
+    ["events_property_id_profile_id_occurred_at_id_idx"],
+  ],
+  [
     "events of a type",
     (db) => listEvents(db, { sort: "occurred_at", ascending: false }, { ...events, type: "a.b" }),
     ["events_property_id_type_occurred_at_id_idx"],
@@ -206,7 +256,7 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["metrics to write to", (db) => lockMetrics(db, [id, ["a.b"]]), ["metrics_property_id_name_key"]],
   [
     "metrics that are written",
-    (db) => updateMetrics(db, [id, [id], [1], [now], ["api"], ["{}"], [now], [now], [now]]),
+    (db) => updateMetrics(db, [id, [id], [1], [now], ["api"], ["{}"], [now], [now], [now], ["A"], [now]]),
     ["metrics_pkey"],
   ],
   ["batches that were taken", (db) => findBatches(db, [id, [id]]), ["batches_pkey"]],
@@ -219,10 +269,12 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     ["rollup_profiles_pkey"],
   ],
   ["sets to add to", (db) => readSets(db, [id, 1, [id], [now], ["a"], ["EUR"]]), ["rollup_profiles_pkey"]],
-  ["a metric that is described", (db) => describeMetric(db, [id, id, "x"]), ["metrics_pkey"]],
+  ["a metric that is described", (db) => describeMetric(db, [id, id, "x", "a"]), ["metrics_property_id_name_key"]],
   ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1], [4]]), ["keys_pkey"]],
   ["leases given back", (db) => returnRequests(db, [[id], [id], ["ordinary"], [now], [1]]), ["rate_windows_pkey"]],
   ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
+  ["answers of operations", (db) => findOperations(db, [[id], ["a"]]), ["operations_pkey"]],
+  ["an operation on a profile", (db) => findOperation(db, [id, id, now]), ["operations_pkey"]],
   ["rows of an outbox that wait", (db) => outbox.take(db, []), ["outbox_waiting"]],
   ["rows that go at once", (db) => outbox.remove(db, [[id]]), ["outbox_waiting"]],
   ["rows that are published", (db) => outbox.note(db, [[id], "a", [1]]), ["outbox_waiting"]],

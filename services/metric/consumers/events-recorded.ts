@@ -41,6 +41,7 @@ export function eventsRecorded(context: MetricContext): BusHandler {
       building_up_to: buildingUpTo,
     } = property;
     const digests = digestAll(receivedAfter(countedUpTo, batches));
+    addNames(digests, countedUpTo, batches);
     const ids = await learnMetrics(tx, id, digests, "new");
     const given = await addCells(tx, numbers, id, generation, cellsOf(digests, ids));
     if (building !== null) {
@@ -56,6 +57,14 @@ export function eventsRecorded(context: MetricContext): BusHandler {
 function receivedAfter(instant: Micros | null, batches: readonly EventsRecorded[]): readonly EventsRecorded[] {
   if (instant === null) return batches;
   return batches.filter(({ events: [event] }) => event?.receivedAt && fromTimestamp(event.receivedAt) > instant);
+}
+
+/** Names come over the bus only, so those of events are learned too that are counted from what is stored. */
+function addNames(digests: Map<string, Digest>, countedUpTo: Micros | null, batches: readonly EventsRecorded[]): void {
+  const counted = new Set(receivedAfter(countedUpTo, batches));
+  for (const [name, digest] of digestAll(batches.filter((batch) => !counted.has(batch)))) {
+    if (digest.original) addDigest(digests, name, { ...digest, count: 0, cells: new Map() });
+  }
 }
 
 async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: string): Promise<EventsRecorded[]> {

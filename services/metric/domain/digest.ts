@@ -16,6 +16,8 @@ export interface Digest {
   firstOccurredAt: Micros;
   lastOccurredAt: Micros;
   schema: ObservedSchema;
+  /** The first free-text name that one of them came under, and when that one was received. */
+  original: { name: string; at: Micros } | undefined;
   /** By what tells them apart. */
   cells: Map<string, Cell>;
 }
@@ -50,6 +52,7 @@ export function digestEvents(events: readonly Event[]): Map<string, Digest> {
     digest.lastReceivedAt = Math.max(digest.lastReceivedAt, receivedAt);
     digest.firstOccurredAt = Math.min(digest.firstOccurredAt, occurredAt);
     digest.lastOccurredAt = Math.max(digest.lastOccurredAt, occurredAt);
+    if (event.metricName !== undefined) seeName(digest, { name: event.metricName, at: receivedAt });
     observe(digest.schema, JSON.parse(event.propertiesJson) as object);
     const cell = cellOf(digest.cells, occurredAt, event.source, event.currency ?? "");
     cell.count++;
@@ -68,6 +71,7 @@ function newDigest(source: string, receivedAt: Micros, occurredAt: Micros): Dige
     firstOccurredAt: occurredAt,
     lastOccurredAt: occurredAt,
     schema: new Map(),
+    original: undefined,
     cells: new Map(),
   };
 }
@@ -96,6 +100,7 @@ export function addDigest(digests: Map<string, Digest>, name: string, digest: Di
   known.lastReceivedAt = Math.max(known.lastReceivedAt, digest.lastReceivedAt);
   known.firstOccurredAt = Math.min(known.firstOccurredAt, digest.firstOccurredAt);
   known.lastOccurredAt = Math.max(known.lastOccurredAt, digest.lastOccurredAt);
+  if (digest.original) seeName(known, digest.original);
   mergeSchema(known.schema, digest.schema);
   for (const [key, cell] of digest.cells) addCell(known.cells, key, cell);
 }
@@ -109,6 +114,10 @@ function addCell(cells: Map<string, Cell>, key: string, cell: Cell): void {
   known.count += cell.count;
   known.value = addDecimals(known.value, cell.value);
   for (const id of cell.profileIds) known.profileIds.add(id);
+}
+
+function seeName(digest: Digest, original: { name: string; at: Micros }): void {
+  if (digest.original === undefined || original.at < digest.original.at) digest.original = original;
 }
 
 function see(digest: Digest, at: Micros, source: string): void {

@@ -8,24 +8,38 @@ import { withTransaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
+import { readMetrics, type MetricRow } from "../sql/metrics.ts";
 import { countRegistration, insertMetric } from "../sql/registrations.ts";
 
 // Events are limited by the keys that send them; a name costs nothing but a call.
 const registrationsMax = 10_000;
 
+/** The same operation has made it: what this call counted is undone. */
+class MadeBefore extends Error {
+  readonly row: MetricRow;
+
+  constructor(row: MetricRow) {
+    super("the metric was made before");
+    this.row = row;
+  }
+}
+
 export function createMetric({ database }: ServiceContext): ServiceImpl<typeof MetricService>["createMetric"] {
-  return async ({ propertyId, name, description }) => {
+  return async ({ propertyId, name, description, operationId }) => {
     const property = decodeId("prop", propertyId, "property_id");
     const reading = normalizeDottedName(name, "name");
     const problem = descriptionProblem(description);
     if ("error" in reading || problem) {
       throw DaybookError.ofFields([...("error" in reading ? [reading.error] : []), ...(problem ? [problem] : [])]);
     }
+    const id = operationId === undefined ? newUuid() : decodeId("op", operationId, "operation_id");
     const row = await withTransaction(database, async (tx) => {
       // First, so that whoever waits for a name waits for one that counts no more.
       const [counted] = await countRegistration(tx, [property]);
-      const [made] = await insertMetric(tx, [property, newUuid(), reading.name, description ?? null]);
+      const [made] = await insertMetric(tx, [property, id, reading.name, description ?? null]);
       if (!made) {
+        const [own] = operationId === undefined ? [] : await readMetrics(tx, [property, [id], []]);
+        if (own) throw new MadeBefore(own);
         throw new DaybookError("metric_exists", "The property has a metric of this name.", { param: "name" });
       }
       if (!counted || counted.count > registrationsMax) {
@@ -33,6 +47,9 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
         throw new DaybookError("too_many_items", message, { param: "name" });
       }
       return made;
+    }).catch((error: unknown) => {
+      if (error instanceof MadeBefore) return error.row;
+      throw error;
     });
     return create(CreateMetricResponseSchema, { metric: toMetric(row) });
   };

@@ -3,22 +3,34 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { UpdateMetricResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
+import { withTransaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
+import { formatMicros } from "#shared/time.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
+import { takeBatches } from "../sql/batches.ts";
 import { readMetrics } from "../sql/metrics.ts";
 import { describeMetric } from "../sql/registrations.ts";
 
-export function updateMetric({ database }: ServiceContext): ServiceImpl<typeof MetricService>["updateMetric"] {
-  return async ({ propertyId, metricId, description }) => {
+export function updateMetric({ database, clock }: ServiceContext): ServiceImpl<typeof MetricService>["updateMetric"] {
+  return async ({ propertyId, metricId, description, operationId }) => {
     const property = decodeId("prop", propertyId, "property_id");
     const id = decodeId("mtr", metricId, "metric_id");
+    const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
     const problem = descriptionProblem(description);
     if (problem) throw DaybookError.ofFields([problem]);
-    const [row] = await describeMetric(database, [property, id, description ?? null]);
-    if (row) return create(UpdateMetricResponseSchema, { metric: toMetric(row) });
-    const [found] = await readMetrics(database, [property, [id], []]);
-    if (!found) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "metric_id" });
-    throw new DaybookError("metric_read_only", "This metric is the platform's own.", { param: "metric_id" });
+    const row = await withTransaction(database, async (tx) => {
+      // Noted like a batch: both are taken once.
+      const isNew =
+        operation === undefined ||
+        (await takeBatches(tx, [[property], [operation], formatMicros(clock.nowMicros())])).length > 0;
+      const [found] = await readMetrics(tx, [property, [id], []]);
+      if (!found) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "metric_id" });
+      if (!isNew) return found;
+      const [described] = await describeMetric(tx, [property, id, description ?? null, found.name]);
+      if (described) return described;
+      throw new DaybookError("metric_read_only", "This metric is the platform's own.", { param: "metric_id" });
+    });
+    return create(UpdateMetricResponseSchema, { metric: toMetric(row) });
   };
 }

@@ -15,11 +15,16 @@ export interface MetricRow {
   first_occurred_at: Micros | null;
   last_occurred_at: Micros | null;
   last_received_at: Micros | null;
+  original_name: string | null;
+  /** When the event was received that it is from. */
+  original_name_at: Micros | null;
+  created_at: Micros;
+  updated_at: Micros;
 }
 
 /** The columns of a MetricRow. */
 export const shown = `id, name, source, system, description, first_seen_at, schema, event_count, first_occurred_at, last_occurred_at,
-  last_received_at`;
+  last_received_at, original_name, original_name_at, created_at, updated_at`;
 
 /** $1 property_id, $2 ids, $3 names */
 export const readMetrics = statement<MetricRow>(
@@ -50,19 +55,21 @@ export const registerMetrics = statement(
 );
 
 /** Reads metrics and holds off other writers until the end of the transaction, in the order of their names. $1 property_id, $2 names */
-export const lockMetrics = statement<Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema">>(
+export const lockMetrics = statement<
+  Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema" | "original_name_at">
+>(
   "metric.metrics.lock",
-  `SELECT m.id, m.name, m.source, m.first_seen_at, m.schema
+  `SELECT m.id, m.name, m.source, m.first_seen_at, m.schema, m.original_name_at
    FROM (SELECT * FROM unnest($2::text[]) AS w (name) ORDER BY w.name) AS wanted
    CROSS JOIN LATERAL (
-     SELECT id, name, source, first_seen_at, schema FROM metric.metrics
+     SELECT id, name, source, first_seen_at, schema, original_name_at FROM metric.metrics
      WHERE property_id = $1 AND name = wanted.name LIMIT 1 FOR UPDATE
    ) m`,
 );
 
 /**
  * $1 property_id, then columns: $2 ids, $3 how many more, $4 first_seen_at, $5 sources, $6 schemas (null leaves the schema as it is),
- * $7 first_occurred_at, $8 last_occurred_at, $9 last_received_at
+ * $7 first_occurred_at, $8 last_occurred_at, $9 last_received_at, $10 original names and $11 when they came (null leaves them as they are)
  */
 export const updateMetrics = statement(
   "metric.metrics.update",
@@ -70,9 +77,16 @@ export const updateMetrics = statement(
    SET event_count = m.event_count + u.count, first_seen_at = u.first_seen_at, source = u.source,
        schema = coalesce(u.schema, m.schema), first_occurred_at = least(m.first_occurred_at, u.first_occurred_at),
        last_occurred_at = greatest(m.last_occurred_at, u.last_occurred_at),
-       last_received_at = greatest(m.last_received_at, u.last_received_at)
-   FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[])
-     AS u (id, count, first_seen_at, source, schema, first_occurred_at, last_occurred_at, last_received_at)
+       last_received_at = greatest(m.last_received_at, u.last_received_at),
+       original_name = coalesce(u.original_name, m.original_name),
+       original_name_at = coalesce(u.original_name_at, m.original_name_at),
+       updated_at = CASE
+         WHEN (m.first_seen_at, m.source) IS DISTINCT FROM (u.first_seen_at, u.source) OR u.schema IS NOT NULL
+           OR u.original_name IS DISTINCT FROM m.original_name AND u.original_name IS NOT NULL
+         THEN greatest(m.updated_at, now()) ELSE m.updated_at END
+   FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[],
+               $10::text[], $11::timestamptz[])
+     AS u (id, count, first_seen_at, source, schema, first_occurred_at, last_occurred_at, last_received_at, original_name, original_name_at)
    WHERE m.property_id = $1 AND m.id = ANY($2::uuid[]) AND m.id = u.id`,
 );
 

@@ -21,8 +21,15 @@ export const countRegistration = statement<{ count: number }>(
    RETURNING count`,
 );
 
-/** Gives no row when there is no such metric, or it is the platform's own. $1 property_id, $2 id, $3 description or null */
+/**
+ * Describes a metric; the platform's own gives no row. $1 property_id, $2 id, $3 description or null, $4 name.
+ * The name is asked for too: as long as there are no statistics, either index may be taken, and then each finds one row.
+ */
 export const describeMetric = statement<MetricRow>(
   "metric.registrations.describe",
-  `UPDATE metric.metrics SET description = $3 WHERE property_id = $1 AND id = $2 AND NOT system RETURNING ${shown}`,
+  `UPDATE metric.metrics
+   SET description = $3,
+       updated_at = CASE WHEN description IS DISTINCT FROM $3 THEN greatest(updated_at, now()) ELSE updated_at END
+   WHERE property_id = $1 AND id = $2 AND name = $4 AND NOT system
+   RETURNING ${shown}`,
 );
