@@ -7,21 +7,25 @@ import type { Clock } from "#shared/clock.ts";
 import type { Log } from "#shared/log.ts";
 import { newestRevision } from "#shared/revisions.ts";
 import { addHealthRoutes } from "#shared/server.ts";
+import type { Signals } from "#shared/signals.ts";
 import type { Clients } from "./clients.ts";
 import type { OpenApiDocument } from "./docs/document.ts";
 import { docsRoutes } from "./docs/routes.ts";
+import { createKeyEnds } from "./key-ends.ts";
 import { createKeyUse } from "./key-use.ts";
 import {
   answerClientError,
   limitConnections,
   listenerLimits,
   listenerOptions,
+  readOutRefusedBodies,
   type ListenerLimits,
 } from "./listener.ts";
-import { createCursors } from "./native/cursor.ts";
-import { noSuchPath, sendError, sendNotFound } from "./native/errors.ts";
+import { createCursors } from "./cursor.ts";
+import { sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
-import { authenticationPlugin } from "./plugins/authentication.ts";
+import { authenticationPlugin, callerAgeMsMax as ageDefault } from "./plugins/authentication.ts";
+import { idempotencyPlugin } from "./plugins/idempotency.ts";
 import { inflatePlugin } from "./plugins/inflate.ts";
 import { jsonBodyPlugin } from "./plugins/json-body.ts";
 import { rateLimitPlugin } from "./plugins/rate-limit.ts";
@@ -29,10 +33,12 @@ import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
 import { securityHeaders, securityHeadersPlugin } from "./plugins/security-headers.ts";
 import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
+import { createOperations } from "./operations.ts";
 import type { RateLimits } from "./rate/limits.ts";
 import { createRateShares } from "./rate/shares.ts";
 import { createProfiles } from "./profiles.ts";
 import { createRecording } from "./recording.ts";
+import { noSuchPath } from "./refusals.ts";
 
 /** What the gateway works with. */
 export interface GatewayContext {
@@ -43,6 +49,10 @@ export interface GatewayContext {
   limits: RateLimits;
   /** What clients may take of the listener; unless given, what every gateway allows. */
   listener?: ListenerLimits | undefined;
+  /** Tell of keys that end. Without them a gateway knows when it forgets what it remembers of a key. */
+  signals?: Signals | undefined;
+  /** For how long it remembers who a key is; unless given, as long as every gateway. */
+  callerAgeMsMax?: number | undefined;
   /** Signs cursors; the same for all gateways of an installation. */
   secret: string;
 }
@@ -86,22 +96,27 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   limitConnections(app.server, listener, context.registry);
   knowAllMethods(app);
   measure(app, context.registry);
+  readOutRefusedBodies(app);
   closeGently(app);
 
   const { identity } = clients;
   const shares = createRateShares({ identity, clock, limits, log });
   const keyUse = createKeyUse(identity, clock, log);
+  const operations = createOperations(identity, log);
+  const keyEnds = createKeyEnds(context.signals);
+  const { callerAgeMsMax = ageDefault } = context;
 
   await app.register(securityHeadersPlugin);
   await app.register(requestPlugin);
   await app.register(rateLimitPlugin, { limits, shares });
-  await app.register(authenticationPlugin, { identity, shares, keyUse, limits });
+  await app.register(authenticationPlugin, { identity, shares, keyUse, keyEnds, callerAgeMsMax, limits });
   await app.register(revisionPlugin);
+  await app.register(idempotencyPlugin, { operations });
   app.addHook("onRequest", async (request) => {
     // Before the body is looked at: nobody has said who sends it.
     if (request.is404) throw noSuchPath();
   });
-  await app.register(inflatePlugin, { bodyBytesMax });
+  await app.register(inflatePlugin);
   await app.register(jsonBodyPlugin);
   app.setErrorHandler(async (error, request, reply) =>
     sendError(log, await app.settleRate(request, reply, error), request, reply),
@@ -123,7 +138,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   app.addHook("onClose", async () => {
-    await Promise.all([recording.drain(), profiles.drain(), shares.close(), keyUse.close()]);
+    await Promise.all([recording.drain(), profiles.drain(), shares.close(), keyUse.close(), operations.close()]);
   });
   return app;
 }

@@ -2,12 +2,14 @@
 import { STATUS_CODES } from "node:http";
 import type { Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import type { DaybookError } from "#shared/errors.ts";
 import { newId } from "#shared/ids.ts";
 import { newestRevision } from "#shared/revisions.ts";
-import { notHttp, notInTime, renderError, tooLargeHeaders } from "./native/errors.ts";
+import { renderError } from "./native/errors.ts";
 import { securityHeaders } from "./plugins/security-headers.ts";
+import { notHttp, notInTime, tooLargeHeaders } from "./refusals.ts";
 
 /** What a client may take of a gateway. */
 export interface ListenerLimits {
@@ -33,6 +35,8 @@ const keepAliveTimeoutMs = 72_000;
 const headerBytesMax = 16 * 1024;
 // After an answer that ends a connection: for the client to read it, and to close its side.
 const lingerMs = 2_000;
+// Of a body that is refused for its length.
+const readOutBytesMax = 64 * 1024 * 1024;
 
 /** The limits as options of Fastify. */
 export function listenerOptions({ headersTimeoutMs, requestTimeoutMs, timeoutsCheckMs }: ListenerLimits) {
@@ -50,6 +54,17 @@ export function listenerOptions({ headersTimeoutMs, requestTimeoutMs, timeoutsCh
     rewriteUrl: ({ url = "/" }: { url?: string }) =>
       url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, ""),
   };
+}
+
+/**
+ * Reads a body that is too large to its end when it says how long it is, so that its sender, who may read nothing before all is written, gets the
+ * answer instead of a connection that breaks. Others end with their connection.
+ */
+export function readOutRefusedBodies(app: FastifyInstance): void {
+  app.addHook("onSend", async (request, reply) => {
+    const bytes = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+    if (reply.statusCode === 413 && bytes <= readOutBytesMax) void reply.removeHeader("connection");
+  });
 }
 
 /** Limits the connections of a listener. */

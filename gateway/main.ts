@@ -3,6 +3,8 @@ import { systemClock } from "#shared/clock.ts";
 import { readSettings } from "#shared/config.ts";
 import { runProcess } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
+import { readOptionalNatsSettings } from "#shared/nats/settings.ts";
+import { connectNatsSignals } from "#shared/nats/signals.ts";
 import { readMeshSettings } from "#shared/process.ts";
 import { createRegistry, serveInternal } from "#shared/server.ts";
 import { createGateway } from "./app.ts";
@@ -16,17 +18,20 @@ await runProcess(log, async (owner) => {
     ...readMeshSettings(reader),
     ...readGatewaySettings(reader),
     urls: readServiceUrls(reader),
+    nats: readOptionalNatsSettings(reader),
   }));
   const { host, port, internalPort, internalToken } = settings;
   const clients = createClients(connectServices(settings.urls, internalToken));
   const registry = createRegistry();
   owner.own(await serveInternal({ host, port: internalPort, registry, checkReady: clients.checkReady }));
+  const signals = settings.nats && owner.own(connectNatsSignals({ ...settings.nats, name: "gateway", log, registry }));
   const app = await createGateway({
     clients,
     clock: systemClock,
     log,
     registry,
     limits: settings.limits,
+    signals,
     secret: internalToken,
   });
   owner.defer(() => app.close());

@@ -43,6 +43,8 @@ export interface DaybookOptions {
   clock?: Clock;
   /** What clients may take of the public listener, if it is not what they may take of every gateway. */
   listener?: ListenerLimits;
+  /** How long the gateway remembers who a key is, if not as long as every gateway. */
+  callerAgeMsMax?: number;
 }
 
 /** What is running. */
@@ -117,6 +119,8 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     registry,
     limits: options.limits,
     listener: options.listener,
+    signals,
+    callerAgeMsMax: options.callerAgeMsMax,
     secret: internalToken,
   });
   owner.defer(() => gateway.close());

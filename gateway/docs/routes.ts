@@ -3,14 +3,12 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { originOf } from "../origin.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { renderPage, stylePath } from "./page.ts";
 
 // Nothing from outside, no script at all, and no style but the page's own.
 const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-// What can stand in the lines of curl as it is; a client may send anything.
-const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
-const hostUnknown = "daybook.example.com";
 const originMark = "http://origin.invalid";
 
 /** Registers what tells about the API. */
@@ -31,13 +29,6 @@ export function docsRoutes(app: FastifyInstance, document: OpenApiDocument): voi
     void reply.header("content-security-policy", pagePolicy);
     return sendCacheable(request, reply, { type: "text/html; charset=utf-8", text: page });
   });
-}
-
-/** The address that a client sees. A proxy that ends TLS says so; whoever else says so only misleads himself. */
-function originOf(request: FastifyRequest): string {
-  const scheme = /^https\b/i.test(String(request.headers["x-forwarded-proto"])) ? "https" : "http";
-  const host = request.headers.host ?? "";
-  return `${scheme}://${hostPattern.test(host) ? host : hostUnknown}`;
 }
 
 function sendCacheable(

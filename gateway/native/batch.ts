@@ -59,8 +59,9 @@ export function sendBatch(
   reply: FastifyReply,
   results: readonly BatchItemResult[],
 ): FastifyReply {
+  // Those that failed on our side are done when the same is sent again, and the others are not done again.
+  request.isUnfinished = results.some(({ status }) => status >= 500);
   const failed = results.filter(({ error }) => error !== null).length;
   const counts = { succeeded: results.length - failed, failed };
-  void reply.header("idempotency-replayed", "false");
   return sendData(request, reply, JSON.stringify({ object: "batch_result", results, counts }));
 }

@@ -69,6 +69,8 @@ export const exampleAccount = {
     name: "Tea House",
     mode: "live",
     livemode: true,
+    default_currency: "EUR",
+    timezone: "Europe/Lisbon",
     created_at: "2026-11-01T08:00:00.000000Z",
   },
   key: {

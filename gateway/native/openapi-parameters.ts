@@ -1,5 +1,6 @@
 /** Parameters of operations, as the OpenAPI document has them. */
 import { newestRevision } from "#shared/revisions.ts";
+import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
 import { exampleIds } from "./examples.ts";
 import type { Operation } from "./operation.ts";
 import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
@@ -93,7 +94,7 @@ function toExample(text: string, { type }: Json): unknown {
 }
 
 /** Headers that an operation looks at. */
-export function headerParameters({ precondition }: Operation): Json[] {
+export function headerParameters({ precondition }: Operation, isWrite: boolean): Json[] {
   const parameter = (name: string, description: string, schema: Json): Json => ({
     name,
     in: "header",
@@ -109,6 +110,7 @@ export function headerParameters({ precondition }: Operation): Json[] {
         format: "date",
       },
     ),
+    ...(isWrite ? [idempotencyKeyParameter] : []),
     ...(precondition
       ? [parameter("If-Match", "The ETag of a prior read; without it the last write wins", { type: "string" })]
       : []),

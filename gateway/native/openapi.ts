@@ -4,13 +4,13 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { errorCatalogue, type ErrorCode } from "#shared/errors.ts";
 import { newestRevision, revisions } from "#shared/revisions.ts";
+import { createSchemaWriter } from "../docs/schema-writer.ts";
 import { exampleIds } from "./examples.ts";
 import { headerParameters, pathParameters, queryParameters } from "./openapi-parameters.ts";
 import type { Operation } from "./operation.ts";
 import { pageLimit } from "./query.ts";
 import * as resources from "./resources.ts";
 import * as bodies from "./schemas.ts";
-import { documented, opaque } from "./validation.ts";
 
 type Json = Record<string, unknown>;
 
@@ -66,32 +66,14 @@ export function createDocument(routes: readonly DocumentedRoute[]): object {
     paths,
     components: {
       securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
-      schemas: Object.fromEntries([...schemaNames].map(([schema, name]) => [name, toSchema(schema, schema)])),
+      schemas,
       headers,
     },
   };
 }
 
-/** Schemas that have a name of their own: the exported ones. */
-const schemaNames = new Map<object, string>(
-  [...Object.entries(resources), ...Object.entries(bodies)].flatMap(([name, schema]) =>
-    typeof schema === "object" ? [[schema, name]] : [],
-  ),
-);
-
-/** A schema as the document has it: named ones by reference, and without our own marks. */
-function toSchema(schema: unknown, root?: object): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => toSchema(item));
-  if (typeof schema !== "object" || schema === null) return schema;
-  const name = schemaNames.get(schema);
-  if (name !== undefined && schema !== root) return { $ref: `#/components/schemas/${name}` };
-  const { [documented]: limits, ...rest } = schema as Json;
-  return Object.fromEntries(
-    Object.entries({ ...rest, ...(limits as Json | undefined) }).flatMap(([key, value]) =>
-      key === opaque ? [] : [[key, toSchema(value)]],
-    ),
-  );
-}
+// Schemas that have a name of their own: the exported ones.
+const { toSchema, schemas } = createSchemaWriter([resources, bodies]);
 
 const headers: Json = {
   RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },
@@ -100,6 +82,11 @@ const headers: Json = {
   RateRemaining: { description: "Requests left in it", schema: { type: "integer" } },
   RateReset: { description: "Seconds until it ends", schema: { type: "integer" } },
   RetryAfter: { description: "Seconds to wait before trying again", schema: { type: "integer" } },
+  RetryAfterIfInUse: {
+    description: "Seconds to wait before trying again, with `idempotency_key_in_use`",
+    required: false,
+    schema: { type: "integer" },
+  },
   ETag: { description: "The version of the profile, for If-Match", schema: { type: "string" } },
   Location: { description: "Where the new resource is", schema: { type: "string" } },
   Replayed: { description: "Whether nothing was done, as it had been done before", schema: { type: "boolean" } },
@@ -116,9 +103,9 @@ const commonHeaders = {
 };
 
 function describeOperation(route: DocumentedRoute): Json {
-  const { method, url, scope, operation } = route;
+  const { url, scope, operation } = route;
   const { id, tag, summary, description, body, success, examples } = operation;
-  const isWrite = method !== "GET" && !operation.reads;
+  const isWrite = changes(route);
   const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
   const content = toContent(
     {
@@ -151,7 +138,7 @@ function describeOperation(route: DocumentedRoute): Json {
     parameters: [
       ...pathParameters(url),
       ...queryParameters(operation.query, examples.query),
-      ...headerParameters(operation),
+      ...headerParameters(operation, isWrite),
     ],
     ...(forms
       ? {
@@ -163,6 +150,11 @@ function describeOperation(route: DocumentedRoute): Json {
       : {}),
     responses: { ...Object.fromEntries(answers), ...refusals(route) },
   };
+}
+
+/** Whether it is done once with an Idempotency-Key. */
+function changes({ method, operation }: DocumentedRoute): boolean {
+  return method !== "GET" && !operation.reads;
 }
 
 /** @param examples by what they show, in words. */
@@ -201,13 +193,15 @@ const everyOperation: readonly ErrorCode[] = [
 const everyBody: readonly ErrorCode[] = ["invalid_json", "request_too_large", "unsupported_media_type"];
 
 /** Refusals by status, each with the codes that there may be. */
-function refusals({ method, scope, operation }: DocumentedRoute): Json {
+function refusals(route: DocumentedRoute): Json {
+  const { method, scope, operation } = route;
   const { body, query, precondition, errors = [] } = operation;
   const codes = new Set<ErrorCode>([
     ...everyOperation,
     ...(scope === null ? [] : (["missing_scope"] as const)),
     ...(body ? (["parameter_missing"] as const) : []),
     ...(method === "GET" ? [] : everyBody),
+    ...(changes(route) ? (["idempotency_key_in_use", "idempotency_key_reused"] as const) : []),
     ...(query?.filters || query?.ranges ? (["unsupported_filter"] as const) : []),
     ...(query?.paged ? (["unsupported_sort", "invalid_cursor"] as const) : []),
     ...(precondition ? (["precondition_failed"] as const) : []),
@@ -222,6 +216,7 @@ function refusals({ method, scope, operation }: DocumentedRoute): Json {
         headers: {
           ...commonHeaders,
           ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
+          ...(some.includes("idempotency_key_in_use") ? { "Retry-After": header("RetryAfterIfInUse") } : {}),
         },
         content: toContent(toSchema(resources.ErrorBody)),
       },

@@ -52,6 +52,6 @@ declare module "fastify" {
 export function operation(
   scope: string | null,
   what: Operation,
-): { config: { scope: string | null; operation: Operation } } {
-  return { config: { scope, operation: what } };
+): { config: { scope: string | null; reads: true | undefined; operation: Operation } } {
+  return { config: { scope, reads: what.reads, operation: what } };
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { fromTimestamp, toTimestamp } from "#shared/time.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { callerOf } from "../plugins/request.ts";
-import type { Cursors } from "./cursor.ts";
+import type { Cursors } from "../cursor.ts";
 import type { MetaExtra } from "./envelope.ts";
 import type { Query } from "./query.ts";
 

@@ -46,7 +46,7 @@ export function sendWritten(
 ): FastifyReply {
   if (!profile) throw new Error("the profile was not returned");
   void reply.code(created ? 201 : 200);
-  void reply.headers({ etag: profileEtag(profile), "idempotency-replayed": "false" });
+  void reply.header("etag", profileEtag(profile));
   if (created) void reply.header("location", `/v1/profiles/${profile.id}`);
   return sendData(request, reply, profileJson(profile), resolvedMeta(resolvedFrom));
 }

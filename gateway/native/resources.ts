@@ -170,6 +170,10 @@ export const Account = Type.Object(
         name: Type.String(),
         mode: oneOf(["live", "test"], "Closed; for good"),
         livemode: Type.Boolean({ description: "Whether the mode is live" }),
+        default_currency: Type.String({
+          description: "Three letters: what values are in that come without a currency over the compatibility surface",
+        }),
+        timezone: Type.String({ description: "IANA name of the property's time zone" }),
         created_at: time(),
       },
       { ...closed, description: "The store or site that the key opens" },

@@ -1,6 +1,6 @@
 /** The bodies that the native surface takes. What lies beyond their shape, the services check. They also document the surface. */
 import Type from "typebox";
-import { documented, opaque } from "./validation.ts";
+import { documented, opaque } from "../validation.ts";
 
 const identifiersMax = 100;
 const closed = { additionalProperties: false } as const;

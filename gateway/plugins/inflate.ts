@@ -6,6 +6,7 @@ import { Transform, type Readable } from "node:stream";
 import { createGunzip, createInflate } from "node:zlib";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/errors.ts";
+import { bodyTooLarge } from "../refusals.ts";
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -16,7 +17,7 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
 /** What Fastify reads a body from. */
 type Body = Transform & { receivedEncodedLength: number };
 
-export const inflatePlugin = fastifyPlugin<{ bodyBytesMax: number }>((app, { bodyBytesMax }) => {
+export const inflatePlugin = fastifyPlugin((app) => {
   app.addHook("preParsing", async (request, reply, payload) => {
     const encoding = request.headers["content-encoding"]?.toLowerCase();
     if (encoding === undefined || encoding === "identity") return payload;
@@ -25,7 +26,7 @@ export const inflatePlugin = fastifyPlugin<{ bodyBytesMax: number }>((app, { bod
       void reply.header("accept-encoding", "gzip, deflate");
       throw new DaybookError("unsupported_media_type", "The Content-Encoding of a body is gzip, deflate or none.");
     }
-    return inflate(payload, create(), bodyBytesMax);
+    return inflate(payload, create(), request.routeOptions.bodyLimit);
   });
 });
 
@@ -35,7 +36,7 @@ function inflate(payload: Readable, inflater: Transform, bytesMax: number): Body
   const transform = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       inflated += chunk.length;
-      if (inflated > bytesMax) done(tooLarge());
+      if (inflated > bytesMax) done(bodyTooLarge(bytesMax));
       else done(null, chunk);
     },
   });
@@ -43,7 +44,7 @@ function inflate(payload: Readable, inflater: Transform, bytesMax: number): Body
   payload.on("data", (chunk: Buffer) => {
     body.receivedEncodedLength += chunk.length;
     // Compressed text need not ever give a byte.
-    if (body.receivedEncodedLength > bytesMax) body.destroy(tooLarge());
+    if (body.receivedEncodedLength > bytesMax) body.destroy(bodyTooLarge(bytesMax));
   });
   payload.once("error", (error) => body.destroy(error));
   inflater.once("error", (cause) => {
@@ -57,8 +58,4 @@ function inflate(payload: Readable, inflater: Transform, bytesMax: number): Body
   });
   payload.pipe(inflater).pipe(body);
   return body;
-}
-
-function tooLarge(): DaybookError {
-  return new DaybookError("request_too_large", "The body is larger than 2 MB.");
 }

@@ -10,8 +10,8 @@ import type { RateShares } from "../rate/shares.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The body decides the window, so the route calls takeRate itself. */
-    rateByBody?: true;
+    /** Which window it is taken from, when the body decides that. */
+    rateByBody?: (body: unknown) => RateWindow;
   }
   interface FastifyInstance {
     /**
@@ -60,6 +60,11 @@ export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; shares: RateS
       if (caller && !reply.hasHeader("ratelimit-limit")) void reply.headers(toHeaders(shares.peek(caller, window)));
       throw error;
     }
+  });
+
+  app.addHook("preHandler", async (request, reply) => {
+    const { rateByBody } = request.routeOptions.config;
+    if (rateByBody && request.caller) await app.takeRate(request, reply, rateByBody(request.body));
   });
 
   // A body that could not be read cost its caller a request all the same.

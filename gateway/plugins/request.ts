@@ -4,8 +4,9 @@ import type { FastifyRequest } from "fastify";
 import { newId } from "#shared/ids.ts";
 import type { Call } from "#shared/interceptors.ts";
 import { newestRevision, type Revision } from "#shared/revisions.ts";
-import { tooLargeHeaders } from "../native/errors.ts";
+import { tooLargeHeaders } from "../refusals.ts";
 import type { Caller } from "./authentication.ts";
+import { revisionAsked } from "./revision.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -29,6 +30,8 @@ export const requestPlugin = fastifyPlugin((app) => {
   app.decorateRequest("revision", newestRevision);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("x-request-id", request.id);
+    // For what is refused before anybody knows who calls.
+    request.revision = revisionAsked(request) ?? newestRevision;
     // A name and a value each.
     if (request.raw.rawHeaders.length > 2 * headersMax)
       throw tooLargeHeaders(`There are more than ${headersMax} headers.`);

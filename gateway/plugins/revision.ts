@@ -14,8 +14,10 @@ export const revisionPlugin = fastifyPlugin((app) => {
 
 /** The revision that a request asks for, if it asks for one that there is. */
 export function revisionAsked(request: FastifyRequest): Revision | undefined {
+  const asked = request.headers["service-version"];
+  if (asked === undefined) return undefined;
   try {
-    return readRevision(String(request.headers["service-version"]));
+    return readRevision(String(asked));
   } catch {
     return undefined;
   }

@@ -47,16 +47,16 @@ export function parseJson(text: string): unknown {
 
 /** Deeper text is refused unread, so that nothing which goes down the nesting can be made to take long or to run out of stack. */
 const textDepthMax = 1000;
-/** Text with more values is refused unread: a value takes a microsecond or two. */
-const textValuesMax = 250_000;
+/** Text with more values is refused unread, unless more are allowed: a value takes a microsecond or two. */
+const textValuesMaxDefault = 250_000;
 
 /**
  * Reads a body of JSON.
  * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, or too many values.
  */
-export function parseJsonBytes(bytes: Buffer): unknown {
+export function parseJsonBytes(bytes: Buffer, valuesMax = textValuesMaxDefault): unknown {
   if (!isUtf8(bytes)) throw new SyntaxError("The body is not UTF-8.");
-  checkExtent(bytes);
+  checkExtent(bytes, valuesMax);
   try {
     return parseJson(bytes.toString("utf8"));
   } catch (error) {
@@ -65,7 +65,7 @@ export function parseJsonBytes(bytes: Buffer): unknown {
 }
 
 /** Counts brackets and commas outside of strings. What is not JSON may be counted wrong, and is refused later. */
-function checkExtent(bytes: Buffer): void {
+function checkExtent(bytes: Buffer, valuesMax: number): void {
   let depth = 0;
   let values = 0;
   let isText = false;
@@ -81,7 +81,7 @@ function checkExtent(bytes: Buffer): void {
       if (++depth > textDepthMax) throw new SyntaxError(`The body is nested more than ${textDepthMax} levels deep.`);
     } else if (byte === code.closeBrace || byte === code.closeBracket) depth--;
   }
-  if (values > textValuesMax) throw new SyntaxError(`The body has more than ${textValuesMax} values.`);
+  if (values > valuesMax) throw new SyntaxError(`The body has more than ${valuesMax} values.`);
 }
 
 const code = {

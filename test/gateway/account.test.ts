@@ -23,6 +23,8 @@ describeEverywhere("the account", (daybook) => {
         name: "Test",
         mode: "live",
         livemode: true,
+        default_currency: "USD",
+        timezone: "UTC",
         created_at: time,
       },
       key: {

@@ -123,8 +123,9 @@ describeEverywhere("the page of the API", (daybook) => {
 
   test("its lines of curl are words of a shell as they should be", async () => {
     const lines = all(page, /<pre class="curl".*?><code>(.*?)<\/code>/gs).map(decode);
-    const bodies = openApi.operations.flatMap(({ body }) => Object.values(body?.examples ?? {}));
-    const called = openApi.operations.filter(({ body }) => !body);
+    const every = [...openApi.operations, ...openApi.compat];
+    const bodies = every.flatMap(({ body }) => Object.values(body?.examples ?? {}));
+    const called = every.filter(({ body }) => !body);
     expect(lines).toHaveLength(bodies.length + called.length);
     // In the place of curl: something that tells what it was given.
     const script = `DAYBOOK_KEY='a key'; curl() { for word; do printf '%s\\0' "$word"; done; printf '\\0'; }\n${lines.join("\n")}`;
@@ -136,7 +137,9 @@ describeEverywhere("the page of the API", (daybook) => {
     expect(calls).toHaveLength(lines.length);
     for (const words of calls) {
       expect(words).toContain("Authorization: Bearer a key");
-      expect(words.filter((word) => word.startsWith(`${daybook().baseUrl}/v1/`))).toHaveLength(1);
+      expect(
+        words.filter((word) => /^http:\/\/[^/]+\/(?:v1|api)\//.test(word) && word.startsWith(daybook().baseUrl)),
+      ).toHaveLength(1);
     }
     const sent = calls
       .filter((words) => words.includes("-d"))

@@ -1,11 +1,12 @@
 /** What only the mesh can show: what crosses the lines between its processes, and what does not. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { expect, inject, test } from "vitest";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { callOptions } from "#shared/interceptors.ts";
 import { http2Transport } from "#shared/transport.ts";
-import { connectToMesh } from "../support/daybook.ts";
+import { connectToMesh, testCall } from "../support/daybook.ts";
 
 const call = callOptions({ requestId: "", caller: "test" });
 
@@ -42,6 +43,31 @@ test("a service gives a whole answer for each of many items", async () => {
   expect(results.map(({ outcome }) => outcome.case)).toEqual(["recorded", "error"]);
   await expect(client.recordEvents({ propertyId: api.propertyId, events: [] }, call)).rejects.toThrow(/at least one/);
   await expect(client.recordEvents({ propertyId: "prop_1", events: [{}] }, call)).rejects.toThrow(/not an id/);
+});
+
+test("calls go their way beside large ones", async () => {
+  const daybook = connectToMesh();
+  const api = await daybook.newProperty();
+  const { propertyId } = api;
+  const attributes = { text: "x".repeat(250_000) };
+  const made = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      api.post("/v1/profiles", { identifiers: [{ type: "email", value: `p${index}@example.com` }], attributes }),
+    ),
+  );
+  expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
+  const profileIds = made.map(({ body }): string => body.data.id);
+  const large = Promise.all(
+    Array.from({ length: 6 }, () => daybook.clients.profiles.getProfiles({ propertyId, profileIds }, testCall)),
+  );
+  const statuses: number[] = [];
+  let answers: Awaited<typeof large> | undefined;
+  while (!answers) {
+    statuses.push((await api.get("/v1/profiles/prof_01h455vb4pex5vsknk084sn02q")).status);
+    answers = await Promise.race([large, sleep(1, undefined)]);
+  }
+  expect(statuses.filter((status) => status !== 404)).toEqual([]);
+  expect(answers.map(({ profiles }) => profiles.length)).toEqual(answers.map(() => 60));
 });
 
 test("probes and Prometheus are served inside only", async () => {

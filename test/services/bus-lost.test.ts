@@ -10,7 +10,8 @@ import { createRegistry } from "#shared/server.ts";
 import { allTaken, beginLoad, countOf } from "../support/counting.ts";
 import { startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 import { startNats, type NatsServer } from "../support/nats.ts";
-import { newProfile } from "../support/people.ts";
+import { keyed } from "../support/idempotency.ts";
+import { newEmail, newProfile } from "../support/people.ts";
 import { eventually, freePort } from "../support/processes.ts";
 
 const owner = new Owner();
@@ -136,7 +137,8 @@ test("a server that stops under load and comes back has every answered event cou
 
 test("a full outbox refuses what it would have to tell of, lets read, and has room again by itself", async () => {
   const api = await daybook.newProperty();
-  const { path } = await newProfile(api);
+  const known = newEmail();
+  const { path } = await newProfile(api, { identifiers: [known] });
   const event = {
     type: "full.outbox",
     identifier: { type: "card", value: "1" },
@@ -166,6 +168,15 @@ test("a full outbox refuses what it would have to tell of, lets read, and has ro
     return answer.status === 201 ? undefined : answer;
   });
   expect([noRoom.status, noRoom.body.error.code]).toEqual([503, "service_unavailable"]);
+  // Half of a batch can be done. What an Idempotency-Key keeps is not that the other half failed.
+  const half = { profiles: [{ identifiers: [known], attributes: { b: 2 } }, { identifiers: newCards() }] };
+  const statusesOf = async (): Promise<unknown[]> => {
+    const { headers, body } = await api.post("/v1/profiles/batch", half, keyed("half"));
+    return [headers.get("idempotency-replayed"), body.data.results.map(({ status }: { status: number }) => status)];
+  };
+  expect(await statusesOf()).toEqual(["false", [200, 503]]);
+  const etagOf = async (): Promise<string | null> => (await api.get(path)).headers.get("etag");
+  const etag = await etagOf();
   expect((await api.get("/v1/profiles")).status).toBe(200);
 
   nats = await startServer();
@@ -178,6 +189,9 @@ test("a full outbox refuses what it would have to tell of, lets read, and has ro
     const { status } = await api.post("/v1/profiles", { identifiers: newCards() });
     return status === 201 ? true : undefined;
   });
+  expect(await statusesOf()).toEqual(["false", [200, 201]]);
+  expect(await statusesOf()).toEqual(["true", [200, 201]]);
+  expect(await etagOf()).toBe(etag);
   await allTaken(daybook);
   expect(await countOf(daybook, api.propertyId, "full.outbox")).toBe(answered);
 }, 120_000);

@@ -36,7 +36,7 @@ export function createApi(baseUrl: string, secret?: string): Api {
     });
     const text = await response.text();
     // HEAD has the type of what GET answers, and none of it.
-    const isJson = text !== "" && response.headers.get("content-type")?.startsWith("application/json");
+    const isJson = text !== "" && /^application\/(?:vnd\.api\+)?json/.test(response.headers.get("content-type") ?? "");
     const { status } = response;
     return { status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
   };

@@ -22,26 +22,38 @@ export interface MeshAddresses {
 export interface KillableMesh {
   addresses: MeshAddresses;
   /** Kills a process with SIGKILL, starts it again in its place, and waits until it can do its work. */
-  restart(name: ServiceName): Promise<void>;
+  restart(name: ProcessName): Promise<void>;
+  /** Where the second gateway is. */
+  secondGatewayUrl: string;
 }
 
 const names = ["identity", "profile", "event", "metric", "gateway"] as const;
-type ServiceName = (typeof names)[number];
+/** A process of a mesh; the second gateway is there if it was asked for. */
+export type ProcessName = (typeof names)[number] | "gateway2";
+
+/** What a mesh is started on. */
+interface MeshServers {
+  databaseUrl: string;
+  natsUrl: string;
+  env?: Record<string, string>;
+}
 
 /** Starts a mesh; `owner` is given the processes. */
-export async function startMesh(...[servers, owner]: Parameters<typeof startKillableMesh>): Promise<MeshAddresses> {
+export async function startMesh(servers: MeshServers, owner: Owner): Promise<MeshAddresses> {
   return (await startKillableMesh(servers, owner)).addresses;
 }
 
-/** The same, to be killed. */
+/** The same, to be killed; with a second gateway if that is asked for. */
 export async function startKillableMesh(
-  { databaseUrl, natsUrl, env = {} }: { databaseUrl: string; natsUrl: string; env?: Record<string, string> },
+  { databaseUrl, natsUrl, env = {} }: MeshServers,
   owner: Owner,
+  gateways: 1 | 2 = 1,
 ): Promise<KillableMesh> {
   const internalToken = "a token for the mesh of the tests only";
   const ports = new Map<string, { port: number; internal: number }>();
-  for (const name of names) ports.set(name, { port: await freePort(), internal: await freePort() });
-  const url = (name: (typeof names)[number]): string => `http://127.0.0.1:${ports.get(name)?.port}`;
+  const wanted: ProcessName[] = gateways === 2 ? [...names, "gateway2"] : [...names];
+  for (const name of wanted) ports.set(name, { port: await freePort(), internal: await freePort() });
+  const url = (name: ProcessName): string => `http://127.0.0.1:${ports.get(name)?.port}`;
   const common = {
     HOST: "127.0.0.1",
     INTERNAL_TOKEN: internalToken,
@@ -55,12 +67,12 @@ export async function startKillableMesh(
     ...env,
   };
   // All at once, as an orchestrator would: each waits for what it needs.
-  const start = (name: ServiceName): RunningProcess => {
+  const start = (name: ProcessName): RunningProcess => {
     const { port = 0, internal = 0 } = ports.get(name) ?? {};
-    const file = name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`;
+    const file = name.startsWith("gateway") ? "gateway/main.ts" : `services/${name}/main.ts`;
     return owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }));
   };
-  const processes = new Map(names.map((name) => [name, start(name)]));
+  const processes = new Map(wanted.map((name) => [name, start(name)]));
   await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
     explain: () =>
       `the mesh is not ready\n${[...processes].map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
@@ -78,6 +90,7 @@ export async function startKillableMesh(
   };
   return {
     addresses,
+    secondGatewayUrl: url("gateway2"),
     async restart(name) {
       const process = processes.get(name);
       process?.child.kill("SIGKILL");

@@ -48,6 +48,13 @@ export async function startNats(folder: string, wantedPort?: number, words: stri
   };
 }
 
+/** Sends what nobody of ours would. */
+export async function sendAsStranger(url: string, subject: string, payload: Uint8Array): Promise<void> {
+  const connection = await connect({ servers: url });
+  connection.publish(subject, payload);
+  await connection.drain();
+}
+
 /** Starts three servers that are one cluster, and waits until they agree. Each is named in the cluster as `names` says. */
 export async function startNatsCluster(folder: string): Promise<{ servers: Map<string, NatsServer>; urls: string[] }> {
   const names = ["one", "two", "three"];

@@ -56,7 +56,10 @@ export interface DescribedOperation {
 export interface OpenApi {
   /** As it was answered. */
   text: string;
+  /** Of the native surface. */
   operations: DescribedOperation[];
+  /** Of the compatibility surface. */
+  compat: DescribedOperation[];
   operationAt(method: string, path: string): DescribedOperation;
   /** Compiles a schema of the document, in which references are found. */
   compile(schema: JsonSchema): ValidateFunction;
@@ -77,7 +80,7 @@ export async function readOpenApi(api: Api): Promise<OpenApi> {
     validators.set(schema, validate);
     return validate;
   };
-  const operations = Object.entries<Record<string, DescribedOperation & { requestBody?: { content: object } }>>(
+  const everyOperation = Object.entries<Record<string, DescribedOperation & { requestBody?: { content: object } }>>(
     document.paths,
   ).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -87,12 +90,16 @@ export async function readOpenApi(api: Api): Promise<OpenApi> {
       body: (operation.requestBody?.content as Record<string, Content> | undefined)?.["application/json"],
     })),
   );
+  const [operations, compat] = [/^\/v1\//, /^\/api\//].map((prefix) =>
+    everyOperation.filter(({ path }) => prefix.test(path)),
+  );
   return {
     text,
-    operations,
+    operations: operations ?? [],
+    compat: compat ?? [],
     compile,
     operationAt(method, path) {
-      const found = operations.find((one) => one.method === method && one.path === path);
+      const found = everyOperation.find((one) => one.method === method && one.path === path);
       if (!found) throw new Error(`${method} ${path} is not described`);
       return found;
     },
@@ -102,14 +109,19 @@ export async function readOpenApi(api: Api): Promise<OpenApi> {
       const about = `${operationId} answered ${answer.status} ${answer.text.slice(0, 1000)}`;
       const response = responses[answer.status];
       if (!response) throw new Error(`${about}, which is not described`);
-      const validate = compile(response.content["application/json"]?.schema ?? {});
+      const validate = compile(
+        (response.content["application/json"] ?? response.content["application/vnd.api+json"])?.schema ?? {},
+      );
       expect([about, validate(answer.body), validate.errors]).toEqual([about, true, null]);
-      const missing = Object.keys(response.headers).filter((name) => answer.headers.get(name) === null);
+      const missing = Object.entries(response.headers).flatMap(([name, { $ref }]) => {
+        const { required = true } = document.components.headers[$ref.split("/").at(-1) ?? ""];
+        return required && answer.headers.get(name) === null ? [name] : [];
+      });
       expect([about, missing]).toEqual([about, []]);
       if (answer.status >= 400)
         expect([about, response.description]).toEqual([
           about,
-          expect.stringContaining(`\`${answer.body.error.code}\``),
+          expect.stringContaining(`\`${answer.body.error?.code ?? answer.body.errors[0].code}\``),
         ]);
     },
   };

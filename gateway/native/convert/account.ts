@@ -15,6 +15,8 @@ export function accountJson(property: Property, key: Key, limits: RateLimits): s
       name: property.name,
       mode: livemode ? "live" : "test",
       livemode,
+      default_currency: property.defaultCurrency,
+      timezone: property.timezone,
       created_at: time(property.createdAt),
     },
     key: {

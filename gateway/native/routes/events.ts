@@ -6,7 +6,9 @@ import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import { requireScope } from "../../plugins/authentication.ts";
+import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
+import type { RateWindow } from "../../rate/limits.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
 import { eventJson, fromGuideEvent, toEventInput, toGuideEventError, type EventExpansion } from "../convert/events.ts";
@@ -20,7 +22,7 @@ import { resolvedMeta } from "../profile.ts";
 import { queryOf } from "../query.ts";
 import { BatchResult, Event } from "../resources.ts";
 import { EventBatch, EventBatchItem, eventBatchItemsMax, EventCreate, GuideEventCreate } from "../schemas.ts";
-import { createBatchReader, createReader } from "../validation.ts";
+import { createBatchReader, createReader } from "../../validation.ts";
 
 const eventReader = createReader(EventCreate);
 const guideEventReader = createReader(GuideEventCreate);
@@ -49,7 +51,6 @@ const create = operation("events:write", {
     "invalid_event_type",
     "reserved_event_type",
     "parameter_conflict",
-    "idempotency_key_reused",
   ],
   examples: {
     bodies: {
@@ -176,6 +177,7 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
     const input = isGuide
       ? fromGuideEvent(guideEventReader.read(request.body))
       : toEventInput(eventReader.read(request.body));
+    Object.assign(input, operationOf(request));
     const { outcome } = await recording.recordOne(callerOf(request).propertyId, input, callOf(request));
     if (outcome.case === "error") {
       const error = fromErrorMessage(outcome.value);
@@ -185,19 +187,21 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
     const { event, replayed, resolvedFrom } = outcome.value;
     // The guide's key gives the original answer again; a dedupe_id says that nothing new was created.
     void reply.code(replayed && !isGuide ? 200 : 201);
-    void reply.headers({ location: `/v1/events/${event.id}`, "idempotency-replayed": String(replayed) });
+    void reply.header("location", `/v1/events/${event.id}`);
+    if (replayed) void reply.header("idempotency-replayed", "true");
     return sendData(request, reply, eventJson(event), resolvedMeta(resolvedFrom));
   });
 
-  const batchOptions = { config: { ...batch.config, rateByBody: true } } as const;
+  const batchOptions = { config: { ...batch.config, rateByBody: toWindow } };
   app.post("/events/batch", batchOptions, async (request, reply) => {
-    const isBackfill = isJsonObject(request.body) && request.body.backfill === true;
-    await app.takeRate(request, reply, isBackfill ? "backfill" : "ordinary");
     queryOf(request);
     const body = batchReader.read(request.body);
     checkItemCount(body.events.length, eventBatchItemsMax, "events");
-    const items = body.events.map((item) =>
-      readItem(item, (each) => toEventInput(batchItemReader.read(each), isBackfill)),
+    const items = body.events.map((item, index) =>
+      readItem(item, (each) => {
+        const input = toEventInput(batchItemReader.read(each), isBackfill(request.body));
+        return Object.assign(input, operationOf(request, index));
+      }),
     );
     const results = await answerItems(
       items,
@@ -286,6 +290,14 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
       ...(wanted.has("metric") ? { metric: metricTexts.get(type) ?? "null" } : {}),
     });
   }
+}
+
+function isBackfill(body: unknown): boolean {
+  return isJsonObject(body) && body.backfill === true;
+}
+
+function toWindow(body: unknown): RateWindow {
+  return isBackfill(body) ? "backfill" : "ordinary";
 }
 
 /**

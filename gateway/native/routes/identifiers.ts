@@ -3,6 +3,7 @@ import type { Profile as ProfileMessage } from "#proto/daybook/profile/v1/profil
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
+import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { identifierObject, profileEtag, toIdentifierInput } from "../convert/profiles.ts";
@@ -15,7 +16,7 @@ import { findProfile, maySeeValues, resolvedMeta, toPathParam } from "../profile
 import { queryOf } from "../query.ts";
 import { DeletedIdentifier, Identifier } from "../resources.ts";
 import { IdentifierInput, IdentifierUpdate } from "../schemas.ts";
-import { createReader } from "../validation.ts";
+import { createReader } from "../../validation.ts";
 
 const addBody = createReader(IdentifierInput);
 const promoteBody = createReader(IdentifierUpdate);
@@ -126,7 +127,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
     const { propertyId } = callerOf(request);
     const { profile, identifierId, created, resolvedFrom } = await calling(
       clients.profiles.addIdentifier(
-        { propertyId, profileId, identifier, source, precondition },
+        { propertyId, profileId, identifier, source, precondition, ...operationOf(request) },
         callOptions(callOf(request)),
       ),
       toPathParam,
@@ -134,7 +135,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
     const added = pick(profile, identifierId);
     void reply.code(created ? 201 : 200);
     if (created) void reply.header("location", `/v1/profiles/${added.profileId}/identifiers/${added.id}`);
-    void reply.headers(writeHeaders(profile));
+    void reply.header("etag", etagOf(profile));
     const json = JSON.stringify(identifierObject(added, maySeeValues(request)));
     return sendData(request, reply, json, resolvedMeta(resolvedFrom));
   });
@@ -146,10 +147,13 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
     promoteBody.read(request.body);
     const { propertyId } = callerOf(request);
     const { profile, resolvedFrom } = await calling(
-      clients.profiles.promoteIdentifier({ propertyId, ...target, precondition }, callOptions(callOf(request))),
+      clients.profiles.promoteIdentifier(
+        { propertyId, ...target, precondition, ...operationOf(request) },
+        callOptions(callOf(request)),
+      ),
       toPathParam,
     );
-    void reply.headers(writeHeaders(profile));
+    void reply.header("etag", etagOf(profile));
     const json = JSON.stringify(identifierObject(pick(profile, target.identifierId), maySeeValues(request)));
     return sendData(request, reply, json, resolvedMeta(resolvedFrom));
   });
@@ -160,10 +164,13 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
     const precondition = readPrecondition(request);
     const { propertyId } = callerOf(request);
     const { profile, resolvedFrom } = await calling(
-      clients.profiles.removeIdentifier({ propertyId, ...target, precondition }, callOptions(callOf(request))),
+      clients.profiles.removeIdentifier(
+        { propertyId, ...target, precondition, ...operationOf(request) },
+        callOptions(callOf(request)),
+      ),
       toPathParam,
     );
-    void reply.headers(writeHeaders(profile));
+    void reply.header("etag", etagOf(profile));
     const deleted = { id: target.identifierId, object: "identifier", deleted: true };
     return sendData(request, reply, JSON.stringify(deleted), resolvedMeta(resolvedFrom));
   });
@@ -184,7 +191,7 @@ function pick(profile: ProfileMessage | undefined, identifierId: string) {
   throw new DaybookError("resource_not_found", "The profile has no such identifier.", { param: "identifier_id" });
 }
 
-function writeHeaders(profile: ProfileMessage | undefined): Record<string, string> {
+function etagOf(profile: ProfileMessage | undefined): string {
   if (!profile) throw new Error("the profile was not returned");
-  return { etag: profileEtag(profile), "idempotency-replayed": "false" };
+  return profileEtag(profile);
 }

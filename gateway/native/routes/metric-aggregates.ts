@@ -10,7 +10,7 @@ import { operation } from "../operation.ts";
 import { queryOf } from "../query.ts";
 import { MetricAggregate } from "../resources.ts";
 import { MetricAggregateCreate } from "../schemas.ts";
-import { createReader } from "../validation.ts";
+import { createReader } from "../../validation.ts";
 
 const reader = createReader(MetricAggregateCreate);
 

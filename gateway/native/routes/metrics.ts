@@ -3,6 +3,7 @@ import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
+import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { metricJson } from "../convert/metrics.ts";
@@ -13,7 +14,7 @@ import { openPage } from "../paging.ts";
 import { queryOf } from "../query.ts";
 import { Metric } from "../resources.ts";
 import { MetricCreate, MetricUpdate } from "../schemas.ts";
-import { createReader } from "../validation.ts";
+import { createReader } from "../../validation.ts";
 
 const createBody = createReader(MetricCreate);
 const updateBody = createReader(MetricUpdate);
@@ -125,7 +126,7 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     const { propertyId } = callerOf(request);
     const { metric } = await calling(
       clients.metrics.createMetric(
-        { propertyId, name, ...(description === undefined ? {} : { description }) },
+        { propertyId, name, ...(description === undefined ? {} : { description }), ...operationOf(request) },
         callOptions(callOf(request)),
       ),
     );
@@ -153,7 +154,7 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     const { propertyId } = callerOf(request);
     const { metric } = await calling(
       clients.metrics.updateMetric(
-        { propertyId, metricId, ...(description === null ? {} : { description }) },
+        { propertyId, metricId, ...(description === null ? {} : { description }), ...operationOf(request) },
         callOptions(callOf(request)),
       ),
       (param) => (param === "metric_id" ? "id" : param),
@@ -164,7 +165,6 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
 
 function sendWritten(request: FastifyRequest, reply: FastifyReply, metric: MetricMessage | undefined): FastifyReply {
   if (!metric) throw new Error("the metric was not returned");
-  void reply.header("idempotency-replayed", "false");
   return sendData(request, reply, metricJson(metric));
 }
 

@@ -3,6 +3,7 @@ import type { UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.
 import { fromErrorMessage, type DaybookError } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
+import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
@@ -13,7 +14,7 @@ import { refusePrecondition } from "../precondition.ts";
 import { queryOf } from "../query.ts";
 import { BatchResult } from "../resources.ts";
 import { ProfileBatch, ProfileBatchItem, profileBatchItemsMax } from "../schemas.ts";
-import { createBatchReader, createReader } from "../validation.ts";
+import { createBatchReader, createReader } from "../../validation.ts";
 
 const batchBody = createBatchReader(ProfileBatch, "profiles");
 const batchItem = createReader(ProfileBatchItem);
@@ -56,7 +57,9 @@ export function profileBatchRoutes(app: FastifyInstance, { clients }: NativeCont
     const { propertyId } = callerOf(request);
     const body = batchBody.read(request.body);
     checkItemCount(body.profiles.length, profileBatchItemsMax, "profiles");
-    const items = body.profiles.map((item) => readItem(item, (each) => toUpsertRequest("", batchItem.read(each))));
+    const items = body.profiles.map((item, index) =>
+      readItem(item, (each) => Object.assign(toUpsertRequest("", batchItem.read(each)), operationOf(request, index))),
+    );
     const options = callOptions(callOf(request), batchTimeoutMs);
     const results = await answerItems(
       items,

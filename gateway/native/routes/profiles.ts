@@ -4,6 +4,7 @@ import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
+import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import {
@@ -24,7 +25,7 @@ import { findProfile, sendWritten, shownIdentifiers, toPathParam } from "../prof
 import { queryOf } from "../query.ts";
 import { Profile } from "../resources.ts";
 import { GuideProfileUpsert, ProfileCreate, ProfileMerge, ProfileUpdate, ProfileUpsert } from "../schemas.ts";
-import { createReader } from "../validation.ts";
+import { createReader } from "../../validation.ts";
 
 const createBody = createReader(ProfileCreate);
 const upsertBody = createReader(ProfileUpsert);
@@ -230,7 +231,9 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
     }
     const { propertyId } = callerOf(request);
     const body = toCreateRequest(propertyId, createBody.read(request.body));
-    const { profile } = await calling(clients.profiles.createProfile(body, callOptions(callOf(request))));
+    const { profile } = await calling(
+      clients.profiles.createProfile({ ...body, ...operationOf(request) }, callOptions(callOf(request))),
+    );
     return sendWritten(request, reply, profile, { created: true });
   });
 
@@ -244,7 +247,7 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
       : toUpsertRequest(propertyId, upsertBody.read(request.body));
     const types = body.identifiers.map(({ type }) => type);
     const { profile, created } = await profiles
-      .upsertOne(propertyId, { ...body, precondition }, callOf(request))
+      .upsertOne(propertyId, { ...body, precondition, ...operationOf(request) }, callOf(request))
       .catch((error: unknown) => {
         throw isGuide && error instanceof DaybookError
           ? error.withParams((param) => toGuideParam(param, types))
@@ -267,7 +270,7 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
     decodeId("prof", id, "id");
     const body = toUpdateRequest(callerOf(request).propertyId, id, updateBody.read(request.body));
     const response = await calling(
-      clients.profiles.updateProfile({ ...body, precondition }, callOptions(callOf(request))),
+      clients.profiles.updateProfile({ ...body, precondition, ...operationOf(request) }, callOptions(callOf(request))),
       toPathParam,
     );
     return sendWritten(request, reply, response.profile, { resolvedFrom: response.resolvedFrom });
@@ -282,7 +285,7 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
     const { propertyId } = callerOf(request);
     const { profile } = await calling(
       clients.profiles.mergeProfiles(
-        { propertyId, profileId: id, sourceProfileId, precondition },
+        { propertyId, profileId: id, sourceProfileId, precondition, ...operationOf(request) },
         callOptions(callOf(request)),
       ),
       toPathParam,

@@ -1,8 +1,10 @@
 /**
  * Cursors: opaque, signed, bound to a property and a query, and good for 7 days.
- * `cur_` and base64url of: 6 bytes of time (seconds since 1970), the position, and 16 bytes of HMAC-SHA-256.
+ * `cur_` and base64url of: 6 bytes of time (seconds since 1970), the position, and 16 bytes of HMAC-SHA-256. A long position is deflated, which
+ * the first byte says: of a time it is always 0. So a URL has room for a cursor that holds a filter of many values.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Clock } from "#shared/clock.ts";
 import { DaybookError } from "#shared/errors.ts";
 
@@ -20,6 +22,8 @@ export interface Cursors {
 const prefix = "cur_";
 const timeBytes = 6;
 const signatureBytes = 16;
+const deflatedMark = 1;
+const plainBytesMax = 256;
 const ageSecondsMax = 7 * 24 * 60 * 60;
 
 export function createCursors(secret: string, clock: Clock): Cursors {
@@ -35,7 +39,10 @@ export function createCursors(secret: string, clock: Clock): Cursors {
     write(scope, position) {
       const time = Buffer.alloc(timeBytes);
       time.writeUIntBE(now(), 0, timeBytes);
-      const content = Buffer.concat([time, Buffer.from(position)]);
+      const bytes = Buffer.from(position);
+      const isLong = bytes.length > plainBytesMax;
+      if (isLong) time[0] = deflatedMark;
+      const content = Buffer.concat([time, isLong ? deflateRawSync(bytes) : bytes]);
       return prefix + Buffer.concat([content, sign(scope, content)]).toString("base64url");
     },
     read(scope, cursor) {
@@ -45,8 +52,12 @@ export function createCursors(secret: string, clock: Clock): Cursors {
       if (bytes.length >= timeBytes + signatureBytes && bytes.toString("base64url") === text) {
         const content = bytes.subarray(0, -signatureBytes);
         const isSigned = timingSafeEqual(sign(scope, content), bytes.subarray(-signatureBytes));
-        const age = now() - content.readUIntBE(0, timeBytes);
-        if (isSigned && age <= ageSecondsMax) return content.subarray(timeBytes).toString();
+        const age = now() - content.readUIntBE(1, timeBytes - 1);
+        const position = content.subarray(timeBytes);
+        if (isSigned && age <= ageSecondsMax) {
+          // It is signed: what comes out of it was once a position.
+          return (content[0] === deflatedMark ? inflateRawSync(position) : position).toString();
+        }
       }
       const message = "This cursor is not one of this list, or older than 7 days. Start again without it.";
       throw new DaybookError("invalid_cursor", message, { param: "page[after]" });

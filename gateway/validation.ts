@@ -63,49 +63,66 @@ interface ValidationError {
   message: string;
 }
 
+/** A field at fault, and where it stands. */
+export interface Fault {
+  code: FieldError["code"];
+  message: string;
+  path: readonly string[];
+}
+
 function toFieldErrors(value: unknown, errors: readonly ValidationError[]): FieldError[] {
-  // By param: the first that is said of a field is enough.
-  const byParam = new Map<string, FieldError>();
-  const choices = new Map<string, string[]>();
-  const note = (code: FieldError["code"], message: string, param: string): void => {
+  return fieldErrorsOf(value, errors).map(({ code, message, path }) => ({
+    code,
+    message,
     // The root has no path.
-    if (!byParam.has(param)) byParam.set(param, { code, message, param: param === "" ? null : param });
+    param: path.length === 0 ? null : path.join("."),
+  }));
+}
+
+/** The fields at fault that errors of a validator tell of. */
+export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]): Fault[] {
+  // By where: the first that is said of a field is enough.
+  const byPath = new Map<string, Fault>();
+  const choices = new Map<string, string[]>();
+  const keyOf = (path: readonly string[]): string => JSON.stringify(path);
+  const note = (code: FieldError["code"], message: string, path: readonly string[]): void => {
+    if (!byPath.has(keyOf(path))) byPath.set(keyOf(path), { code, message, path });
   };
   for (const { keyword, instancePath, params, message } of errors) {
     const path = instancePath.split("/").slice(1).map(unescapePointer);
     const numberAt = findRawNumber(value, path);
     if (numberAt !== undefined) {
-      note("parameter_invalid", "This must not be a number.", path.slice(0, numberAt).join("."));
+      note("parameter_invalid", "This must not be a number.", path.slice(0, numberAt));
     } else if (keyword === "required") {
       for (const name of (params as { requiredProperties: string[] }).requiredProperties) {
-        note("parameter_missing", `${name} is required.`, [...path, name].join("."));
+        note("parameter_missing", `${name} is required.`, [...path, name]);
       }
     } else if (keyword === "boolean") {
       // The schema of an unknown field is `false`.
-      note("parameter_unknown", "There is no such field here.", path.join("."));
+      note("parameter_unknown", "There is no such field here.", path);
     } else if (keyword === "const") {
       // One of these for each value that there could be.
-      const param = path.join(".");
-      const choice = [
-        ...(choices.get(param) ?? []),
-        JSON.stringify((params as { allowedValue: unknown }).allowedValue),
-      ];
-      choices.set(param, choice);
-      byParam.delete(param);
-      note("parameter_invalid", `This must be ${choice.join(" or ")}.`, param);
+      const key = keyOf(path);
+      const choice = [...(choices.get(key) ?? []), JSON.stringify((params as { allowedValue: unknown }).allowedValue)];
+      choices.set(key, choice);
+      byPath.delete(key);
+      note("parameter_invalid", `This must be ${choice.join(" or ")}.`, path);
     } else if (keyword === "minItems" || keyword === "minProperties") {
       // Of an empty body it is the body itself that has nothing in it.
       const where = path.at(-1) ?? "the body";
-      note("parameter_missing", `There must be something in ${where}.`, path.join("."));
+      note("parameter_missing", `There must be something in ${where}.`, path);
     } else if (keyword !== "additionalProperties") {
       // additionalProperties says once more, of the object around them, that there were unknown fields.
-      note("parameter_invalid", `This ${message}.`, path.join("."));
+      note("parameter_invalid", `This ${message}.`, path);
     }
   }
-  const found = [...byParam.values()];
+  const found = [...byPath.values()];
   // Of a field with several forms it is said that it has none of them, and within it why: the latter is enough.
   return found.filter(
-    ({ code, param }) => code !== "parameter_invalid" || !found.some((other) => other.param?.startsWith(`${param}.`)),
+    ({ code, path }) =>
+      code !== "parameter_invalid" ||
+      path.length === 0 ||
+      !found.some((other) => other.path.length > path.length && path.every((key, at) => other.path[at] === key)),
   );
 }
 

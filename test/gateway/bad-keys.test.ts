@@ -1,0 +1,162 @@
+/** Keys that are not good: whatever is wrong with them, the answer is the same, and so is the work, so that neither tells one from the other. */
+import { hash } from "node:crypto";
+import { request } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createRegistry } from "#shared/server.ts";
+import { toTimestamp } from "#shared/time.ts";
+import { describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
+
+interface Refusal {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** Sends a request whose Authorization headers are these, each on a line of its own. */
+function ask(
+  baseUrl: string,
+  path: string,
+  authorization: readonly string[],
+  others: Readonly<Record<string, string>> = {},
+): Promise<Refusal> {
+  const lines = [["host", new URL(baseUrl).host], ...Object.entries(others)];
+  for (const value of authorization) lines.push(["authorization", value]);
+  return new Promise((resolve, reject) => {
+    request(`${baseUrl}${path}`, { headers: lines.flat() }, (response) => {
+      text(response).then(
+        (body) => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+        reject,
+      );
+    })
+      .once("error", reject)
+      .end();
+  });
+}
+
+/** What is of one request only, taken out. */
+function comparable({ status, headers, body }: Refusal): unknown {
+  const {
+    "x-request-id": requestId,
+    date,
+    "ratelimit-remaining": remaining,
+    "ratelimit-reset": reset,
+    ...rest
+  } = headers;
+  expect([requestId, date, remaining, reset].map((value) => typeof value)).toEqual(
+    Array.from({ length: 4 }, () => "string"),
+  );
+  const { request_id: told } = JSON.parse(body).error;
+  expect(told).toBe(requestId);
+  return { status, headers: rest, body: body.replace(String(requestId), "req_") };
+}
+
+const unknownKey = (): string => `sk_test_${hash("sha256", String(Math.random()), "hex").slice(0, 40)}`;
+
+/** Keys that open nothing, by what is wrong; each is seen for the first time. */
+async function badKeys(daybook: TestDaybook): Promise<Record<string, string>> {
+  const { identity } = daybook.clients;
+  const { propertyId } = await daybook.newProperty();
+  const live = await daybook.newProperty({ mode: Mode.LIVE });
+  const newKey = (expiresAt?: Timestamp) =>
+    identity.createKey({ propertyId, name: "bad", scopes: ["events:read"], ...(expiresAt && { expiresAt }) }, testCall);
+  const revoked = await newKey();
+  await identity.revokeKey({ propertyId, keyId: revoked.key?.id ?? "" }, testCall);
+  const replaced = await newKey();
+  await identity.rotateKey({ propertyId, keyId: replaced.key?.id ?? "", overlapSeconds: 0 }, testCall);
+  const expiresAtMs = Date.now() + 2_000;
+  const expired = await newKey(toTimestamp(expiresAtMs * 1000));
+  await sleep(expiresAtMs + 50 - Date.now());
+  return {
+    unknown: unknownKey(),
+    revoked: revoked.secret,
+    replaced: replaced.secret,
+    expired: expired.secret,
+    "of the other mode": live.secret.replace("_live_", "_test_"),
+    "too short": `sk_test_${"a".repeat(5)}`,
+    "of no form": "a-key-that-is-none",
+    "with another alphabet": `sk_test_${"~".repeat(40)}`,
+  };
+}
+
+describeEverywhere("keys that are not good", (daybook) => {
+  test.each([
+    ["/v1/account", undefined],
+    ["/v1/events", undefined],
+    ["/v1/account", "2026-05-01"],
+  ])("get the same bytes, whatever is wrong (%s, Service-Version %s)", async (path, revision) => {
+    const { baseUrl } = daybook();
+    const good = await daybook().newProperty();
+    const asked: Record<string, string> = revision === undefined ? {} : { "service-version": revision };
+    const bad = Object.values(await badKeys(daybook()));
+    const headers: string[][] = [
+      ...bad.map((key) => [`Bearer ${key}`]),
+      // Again: what is remembered by now.
+      ...bad.map((key) => [`Bearer ${key}`]),
+      [`Bearer  ${unknownKey()}`],
+      [`Bearer ${good.secret} ${good.secret}`],
+      [`Bearer ${good.secret.slice(0, -1)}`],
+      [`Basic ${good.secret}`],
+      [`Basic ${Buffer.from(`${good.secret}:`).toString("base64")}`],
+      [good.secret],
+      ["Bearer"],
+      ["Bearer "],
+      [""],
+      [],
+      [`Bearer ${good.secret}`, `Bearer ${good.secret}`],
+      [`Bearer ${good.secret}`, `Bearer ${unknownKey()}`],
+      [`Bearer ${"x".repeat(10_240)}`],
+      [`Bearer ${good.secret}${"x".repeat(10_240)}`],
+    ];
+    const answers: unknown[] = [];
+    for (const authorization of headers) answers.push(comparable(await ask(baseUrl, path, authorization, asked)));
+    for (const [at, answer] of answers.entries()) expect([headers[at], answer]).toEqual([headers[at], answers[0]]);
+    expect(answers[0]).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } });
+    expect((await ask(baseUrl, path, [`Bearer ${good.secret}`], asked)).status).toBe(200);
+  });
+});
+
+describe("the work for a key that is not good", () => {
+  const owner = new Owner();
+  const registry = createRegistry();
+  let daybook: TestDaybook;
+  beforeAll(async () => {
+    // Nothing is forgotten meanwhile, however slow the machine is.
+    daybook = await startSingleProcess(owner, { registry, callerAgeMsMax: 60 * 60 * 1000 });
+  });
+  afterAll(() => owner.close());
+
+  /** Looks for keys so far, by what came of them. */
+  async function countLooks(): Promise<number> {
+    const { values } = (await registry.getSingleMetric("daybook_rpc_duration_seconds")?.get()) ?? { values: [] };
+    return values
+      .filter((value) => "metricName" in value && String(value.metricName).endsWith("_count"))
+      .filter(({ labels }) => labels["method"] === "AuthenticateKey")
+      .reduce((sum, { value }) => sum + value, 0);
+  }
+
+  test("is one look-up for each, as for one that is good, and none for those that were seen a moment ago", async () => {
+    const good = await daybook.newProperty();
+    const keys = { ...(await badKeys(daybook)), good: good.secret };
+    for (const [name, key] of Object.entries(keys)) {
+      const before = await countLooks();
+      const { status } = await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]);
+      expect([name, status, (await countLooks()) - before]).toEqual([name, name === "good" ? 200 : 401, 1]);
+      await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]);
+      expect([name, (await countLooks()) - before]).toEqual([name, 1]);
+    }
+  });
+
+  test("is one look-up for a hundred requests at once", async () => {
+    const before = await countLooks();
+    const key = unknownKey();
+    const asking = Array.from({ length: 100 }, () => ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]));
+    expect((await Promise.all(asking)).every(({ status }) => status === 401)).toBe(true);
+    expect((await countLooks()) - before).toBe(1);
+  });
+});

@@ -1,0 +1,257 @@
+/** Keys that end: every gateway refuses them at once where the bus is there, and when it forgets what it remembers where it is not. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
+import { Owner } from "#shared/lifecycle.ts";
+import { createLog } from "#shared/log.ts";
+import { connectNatsSignals } from "#shared/nats/signals.ts";
+import { createRegistry, serveRpc } from "#shared/server.ts";
+import type { Signals } from "#shared/signals.ts";
+import { toTimestamp } from "#shared/time.ts";
+import { createGateway } from "../../gateway/app.ts";
+import { createClients } from "../../gateway/clients.ts";
+import { connectServices } from "../../gateway/config.ts";
+import { createApi, type Api } from "../support/api.ts";
+import {
+  connectToMesh,
+  singleProcessToken,
+  startSingleProcess,
+  testCall,
+  type SingleProcess,
+  type TestProperty,
+} from "../support/daybook.ts";
+import { sendAsStranger, startNats, type NatsServer } from "../support/nats.ts";
+import { eventually, freePort, startNode } from "../support/processes.ts";
+
+const log = createLog("test", "silent");
+// Far longer than any test: what is refused before that was not forgotten by its age.
+const hourMs = 60 * 60 * 1000;
+
+const statusOf = async (api: Pick<Api, "get">): Promise<number> => (await api.get("/v1/revisions")).status;
+
+/** Waits until a gateway, or whoever else listens, has its connection. */
+const connected = (registry: Registry): Promise<true> =>
+  eventually(async () => {
+    const found = await registry.getSingleMetric("daybook_signals_connected")?.get();
+    return found?.values[0]?.value === 1 ? true : undefined;
+  });
+
+describe("two gateways, beside the process of the services", () => {
+  let owner: Owner;
+  let nats: NatsServer;
+  let folder: string;
+  let services: SingleProcess;
+  let rpcUrl: string;
+  beforeEach(async () => {
+    owner = new Owner();
+    folder = await mkdtemp(join(tmpdir(), "daybook-signals-"));
+    owner.defer(() => rm(folder, { recursive: true, force: true }));
+    nats = owner.own(await startNats(join(folder, "nats")));
+    const registry = createRegistry();
+    services = await startSingleProcess(owner, { nats: { servers: [nats.url] }, registry, log });
+    await connected(registry);
+    const routes = { routes: services.routes, credential: singleProcessToken, host: "127.0.0.1", port: 0 };
+    rpcUrl = owner.own(await serveRpc({ ...routes, log, registry: createRegistry() })).address;
+  });
+  afterEach(() => owner.close());
+
+  /** A gateway that hears signals, unless it is given none; and clients of it. */
+  async function startGateway(callerAgeMsMax: number, hears = true): Promise<(secret: string) => Api> {
+    const registry = createRegistry();
+    let signals: Signals | undefined;
+    if (hears) {
+      signals = owner.own(connectNatsSignals({ servers: [nats.url], name: "gateway", log, registry }));
+      await connected(registry);
+    }
+    const gateway = await createGateway({
+      clients: createClients(
+        connectServices({ identity: rpcUrl, profiles: rpcUrl, events: rpcUrl, metrics: rpcUrl }, singleProcessToken),
+      ),
+      clock: { nowMicros: () => Date.now() * 1000 },
+      log,
+      registry,
+      limits: { ordinary: 1_000_000, backfill: 1_000_000 },
+      signals,
+      callerAgeMsMax,
+      secret: singleProcessToken,
+    });
+    owner.defer(() => gateway.close());
+    const baseUrl = await gateway.listen({ host: "127.0.0.1", port: 0 });
+    return (secret) => createApi(baseUrl, secret);
+  }
+
+  /** A key that both gateways have seen a moment ago. */
+  async function usedKey(gateways: readonly ((secret: string) => Api)[]): Promise<{ key: TestProperty; used: Api[] }> {
+    const key = await services.newProperty();
+    const used = gateways.map((open) => open(key.secret));
+    expect(await Promise.all(used.map(statusOf))).toEqual(used.map(() => 200));
+    return { key, used };
+  }
+
+  const refused = (apis: readonly Api[]): Promise<true> =>
+    eventually(async () =>
+      (await Promise.all(apis.map(statusOf))).every((status) => status === 401) ? true : undefined,
+    );
+
+  test("refuse a key that was used a moment ago as soon as it is revoked, and no other", async () => {
+    const gateways = [await startGateway(hourMs), await startGateway(hourMs)];
+    const { key, used } = await usedKey(gateways);
+    const { used: others } = await usedKey(gateways);
+    await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+    await refused(used);
+    // The process of the services has a gateway too: it knew before the answer.
+    expect(await statusOf(key)).toBe(401);
+    expect(await Promise.all(others.map(statusOf))).toEqual([200, 200]);
+  });
+
+  test("refuse a key that was replaced once its overlap is over, and take the new one", async () => {
+    const gateways = [await startGateway(hourMs), await startGateway(hourMs)];
+    const { key, used } = await usedKey(gateways);
+    const { propertyId, keyId } = key;
+    const { secret } = await services.clients.identity.rotateKey({ propertyId, keyId, overlapSeconds: 2 }, testCall);
+    await refused(used);
+    expect(await Promise.all(gateways.map((open) => statusOf(open(secret))))).toEqual([200, 200]);
+    // Replaced without any overlap.
+    const { used: again, key: next } = await usedKey(gateways);
+    const rotation = { propertyId: next.propertyId, keyId: next.keyId, overlapSeconds: 0 };
+    await services.clients.identity.rotateKey(rotation, testCall);
+    await refused(again);
+  });
+
+  test("refuse a key that expires, however long they remember it", async () => {
+    const gateways = [await startGateway(hourMs), await startGateway(hourMs, false)];
+    const { key } = await usedKey(gateways);
+    const expiresAt = toTimestamp((Date.now() + 5_000) * 1000);
+    const { secret } = await services.clients.identity.createKey(
+      { propertyId: key.propertyId, name: "short", scopes: ["events:read"], expiresAt },
+      testCall,
+    );
+    const short = gateways.map((open) => open(secret));
+    expect(await Promise.all(short.map(statusOf))).toEqual([200, 200]);
+    await refused(short);
+  });
+
+  test("take no answer for good that was under way when the key was revoked", async () => {
+    const gateways = [await startGateway(hourMs), await startGateway(hourMs)];
+    for (let round = 0; round < 10; round++) {
+      const key = await services.newProperty();
+      const used = gateways.map((open) => open(key.secret));
+      // The first look at the key races with its end.
+      const looks = used.map((api) => statusOf(api));
+      await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+      for (const status of await Promise.all(looks)) expect([200, 401]).toContain(status);
+      await refused(used);
+    }
+  });
+
+  test("without the bus refuse it when they forget it, and need no bus to start", async () => {
+    const ageMs = 1_000;
+    const early = await startGateway(ageMs);
+    await nats.close();
+    // One that hears nothing, as one without NATS_URL, and one that begins while the server is away.
+    const deaf = await startGateway(ageMs, false);
+    const { key, used } = await usedKey([early, deaf]);
+    await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+    await sleep(ageMs + 10);
+    expect(await Promise.all(used.map(statusOf))).toEqual([401, 401]);
+  });
+
+  test("hear again once the bus is back", async () => {
+    const registry = createRegistry();
+    const port = Number(new URL(nats.url).port);
+    await nats.close();
+    const signals = owner.own(connectNatsSignals({ servers: [nats.url], name: "late", log, registry }));
+    const heard: string[] = [];
+    signals.subscribe("test.word", (payload) => heard.push(Buffer.from(payload).toString()));
+    const other = createRegistry();
+    const speaker = owner.own(connectNatsSignals({ servers: [nats.url], name: "speaker", log, registry: other }));
+    speaker.publish("test.word", Buffer.from("lost"));
+    for (const word of ["first", "second"]) {
+      const server = await startNats(join(folder, "nats"), port);
+      owner.own(server);
+      await Promise.all([connected(registry), connected(other)]);
+      speaker.publish("test.word", Buffer.from(word));
+      await eventually(() => (heard.includes(word) ? true : undefined));
+      await server.close();
+      await eventually(async () => {
+        const found = await other.getSingleMetric("daybook_signals_connected")?.get();
+        return found?.values[0]?.value === 0 ? true : undefined;
+      });
+    }
+    expect(heard).toEqual(["first", "second"]);
+  });
+
+  test("hear on after signals that are none", async () => {
+    const gateways = [await startGateway(hourMs)];
+    const subject = `daybook-signals.${KeyEndingSchema.typeName}`;
+    for (const size of [0, 1, 1024, 1025, 100_000]) {
+      await sendAsStranger(nats.url, subject, Buffer.alloc(size, 0xff));
+      const { key, used } = await usedKey(gateways);
+      await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+      expect(await refused(used)).toBe(true);
+    }
+  });
+});
+
+describe("one process", () => {
+  const owner = new Owner();
+  afterEach(() => owner.close());
+
+  test("refuses a key from the moment on that its revocation is answered, without any NATS", async () => {
+    const daybook = await startSingleProcess(owner, { callerAgeMsMax: hourMs });
+    const [revoked, replaced] = [await daybook.newProperty(), await daybook.newProperty()];
+    expect([await statusOf(revoked), await statusOf(replaced)]).toEqual([200, 200]);
+    const { identity } = daybook.clients;
+    await identity.revokeKey({ propertyId: revoked.propertyId, keyId: revoked.keyId }, testCall);
+    const { propertyId, keyId } = replaced;
+    await identity.rotateKey({ propertyId, keyId, overlapSeconds: 0 }, testCall);
+    expect([await statusOf(revoked), await statusOf(replaced)]).toEqual([401, 401]);
+    // To revoke it again changes nothing.
+    await identity.revokeKey({ propertyId: revoked.propertyId, keyId: revoked.keyId }, testCall);
+    expect(await statusOf(revoked)).toBe(401);
+  });
+});
+
+describe("two gateway processes of a mesh", () => {
+  const owner = new Owner();
+  afterEach(() => owner.close());
+
+  test("refuse a key before they can have forgotten it", async () => {
+    const mesh = connectToMesh();
+    const { internalToken, identityUrl, profileUrl, eventUrl, metricUrl } = inject("mesh");
+    const port = await freePort();
+    const second = owner.own(
+      startNode("gateway/main.ts", {
+        HOST: "127.0.0.1",
+        PORT: String(port),
+        INTERNAL_PORT: "0",
+        INTERNAL_TOKEN: internalToken,
+        NATS_URL: inject("natsUrl"),
+        IDENTITY_URL: identityUrl,
+        PROFILE_URL: profileUrl,
+        EVENT_URL: eventUrl,
+        METRIC_URL: metricUrl,
+      }),
+    );
+    const baseUrl = `http://127.0.0.1:${port}`;
+    await eventually(async () => ((await fetch(`${baseUrl}/health/ready`)).ok ? true : undefined), {
+      explain: second.output,
+    });
+    // Every gateway remembers for five seconds. A try in which so much passed says nothing, so there is another.
+    await eventually(async () => {
+      const key = await mesh.newProperty();
+      const apis = [key, createApi(baseUrl, key.secret)];
+      const startMs = performance.now();
+      expect(await Promise.all(apis.map(statusOf))).toEqual([200, 200]);
+      await mesh.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+      await eventually(async () =>
+        (await Promise.all(apis.map(statusOf))).every((status) => status === 401) ? true : undefined,
+      );
+      return performance.now() - startMs < 4_500 ? true : undefined;
+    });
+  });
+});

@@ -1,0 +1,98 @@
+/** What every write promises with an Idempotency-Key, on each surface. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import type { Answer, Api } from "./api.ts";
+import type { TestDaybook } from "./daybook.ts";
+import { eventually } from "./processes.ts";
+
+/** A write: what it needs there to be first, and what it sends. */
+export interface Write {
+  name: string;
+  prepare?: (api: Api) => Promise<Record<string, string>>;
+  method: "POST" | "PATCH" | "DELETE";
+  path: (ids: Record<string, string>) => string;
+  body?: (ids: Record<string, string>) => unknown;
+  /** How many events and profiles there are once what it does behind its answer is done. */
+  leaves?: number;
+}
+
+/** Words for a request with a key. */
+export const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { "idempotency-key": key } });
+
+/** Sends a write. */
+function send(api: Api, { method, path, body }: Write, ids: Record<string, string>, key: string): Promise<Answer> {
+  return api.request(method, path(ids), {
+    headers: { "idempotency-key": key, ...(body ? { "content-type": "application/json" } : {}) },
+    ...(body ? { body: JSON.stringify(body(ids)) } : {}),
+  });
+}
+
+/** What an answer says of itself: whether it was given before. */
+export const replayedOf = ({ headers }: Answer): string | null => headers.get("idempotency-replayed");
+const requestIdOf = ({ headers }: Answer): string => headers.get("x-request-id") ?? "";
+/** An answer without what each answer has of its own. */
+export function withoutId(answer: Answer): unknown[] {
+  const kept = ["content-type", "etag", "location", "service-version"].map((name) => answer.headers.get(name));
+  return [answer.status, kept, answer.text.replace(requestIdOf(answer), "")];
+}
+
+/** Sends until it is answered otherwise than that the first is under way. */
+export async function sendUntilDone(one: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await one();
+    if (!answer.text.includes("idempotency_key_in_use")) return answer;
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([409, "1"]);
+    await sleep(20);
+  }
+}
+
+/** All that a property holds, as it shows it. */
+async function contentsOf(api: Api, leaves: number): Promise<unknown[][]> {
+  // Events of the platform's own follow when they can.
+  const lists = [
+    "/v1/events?filter[source]=api",
+    "/v1/profiles?expand=identifiers",
+    "/v1/profiles?filter[status]=merged",
+  ];
+  return eventually(async () => {
+    const answers = await Promise.all(lists.map((path) => api.get(path)));
+    const contents: unknown[][] = answers.map(({ body }) => body.data);
+    return contents.flat().length >= leaves ? contents : undefined;
+  });
+}
+
+/** Registers the tests of writes. */
+export function promiseOnce(daybook: () => TestDaybook, writes: readonly Write[]): void {
+  describe.each(writes)("of $name", (write) => {
+    test("the same request is done once, and is answered the same but for its id", async () => {
+      const api = await daybook().newProperty();
+      const ids = (await write.prepare?.(api)) ?? {};
+      const first = await send(api, write, ids, "the key");
+      // A space is no part of a key.
+      expect([first.status, first.text.includes("Idempotency-Key")]).toEqual([400, true]);
+      const done = await send(api, write, ids, "the-key");
+      expect([done.status < 300, replayedOf(done)]).toEqual([true, "false"]);
+      const contents = await contentsOf(api, write.leaves ?? 0);
+      for (let count = 0; count < 2; count++) {
+        const again = await send(api, write, ids, "the-key");
+        expect(withoutId(again)).toEqual(withoutId(done));
+        expect(replayedOf(again)).toBe("true");
+        expect(requestIdOf(again)).not.toBe(requestIdOf(done));
+        // The native surface says it in the body too.
+        expect(again.text.includes(requestIdOf(again))).toBe(done.text.includes(requestIdOf(done)));
+      }
+      expect(await contentsOf(api, 0)).toEqual(contents);
+    });
+
+    test("of many at once one does it, and all get its answer", async () => {
+      const api = await daybook().newProperty();
+      const ids = (await write.prepare?.(api)) ?? {};
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => sendUntilDone(() => send(api, write, ids, "race"))),
+      );
+      const [one] = answers;
+      for (const answer of answers) expect(withoutId(answer)).toEqual(withoutId(one as Answer));
+      expect(answers.filter((answer) => replayedOf(answer) === "false")).toHaveLength(1);
+    });
+  });
+}
