@@ -9,7 +9,12 @@ import { newestRevision } from "#shared/revisions.ts";
 import { addHealthRoutes } from "#shared/server.ts";
 import type { Signals } from "#shared/signals.ts";
 import type { Clients } from "./clients.ts";
-import type { OpenApiDocument } from "./docs/document.ts";
+import type { CompatDescription } from "./compat/openapi.ts";
+import { sendCompatError } from "./compat/errors.ts";
+import { isCompatPath } from "./compat/paths.ts";
+import { compatSurface } from "./compat/surface.ts";
+import { compatDefaults, type CompatSettings } from "./config.ts";
+import { withSurface, type OpenApiDocument } from "./docs/document.ts";
 import { docsRoutes } from "./docs/routes.ts";
 import { createKeyEnds } from "./key-ends.ts";
 import { createKeyUse } from "./key-use.ts";
@@ -53,6 +58,8 @@ export interface GatewayContext {
   signals?: Signals | undefined;
   /** For how long it remembers who a key is; unless given, as long as every gateway. */
   callerAgeMsMax?: number | undefined;
+  /** Of the compatibility surface; unless given, as without any settings. */
+  compat?: CompatSettings | undefined;
   /** Signs cursors; the same for all gateways of an installation. */
   secret: string;
 }
@@ -87,7 +94,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
         ...app.rateHeaders(request.ip),
         ...securityHeaders,
       });
-      void sendError(log, error, request, reply);
+      void (isCompatPath(request.url) ? sendCompatError : sendError)(log, error, request, reply);
     },
     // What is not even HTTP, or not in time, comes here.
     clientErrorHandler: (error, socket) =>
@@ -127,11 +134,26 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const profiles = createProfiles(clients.profiles);
   const cursors = createCursors(context.secret, clock);
   let document: OpenApiDocument | undefined;
+  let description: CompatDescription | undefined;
   const native = nativeSurface({ clients, recording, profiles, cursors, log }, (made) => (document = made));
   await app.register(native, { prefix: "/v1" });
+  const compatContext = {
+    clients,
+    recording,
+    profiles,
+    cursors,
+    clock,
+    log,
+    settings: context.compat ?? compatDefaults,
+  };
+  await app.register(
+    compatSurface(compatContext, (made) => (description = made)),
+    { prefix: "/api" },
+  );
+  await app.register(compatSurface(compatContext));
   const addMethodNotAllowed = collectMethods(app);
-  if (!document) throw new Error("the native surface has not described itself");
-  docsRoutes(app, document);
+  if (!document || !description) throw new Error("a surface has not described itself");
+  docsRoutes(app, withSurface(document, description));
   addHealthRoutes(app, clients.checkReady);
   addMethodNotAllowed();
   // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.

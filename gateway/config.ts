@@ -9,11 +9,26 @@ export interface GatewaySettings {
   port: number;
   internalPort: number;
   limits: RateLimits;
+  compat: CompatSettings;
+}
+
+/** Of the compatibility surface. */
+export interface CompatSettings {
+  /** Schemes of Authorization that it takes beside its own and Bearer, in lower case. */
+  authSchemes: readonly string[];
+  /** The address for links, without a slash at the end; undefined: as requests say. */
+  publicUrl: string | undefined;
 }
 
 const portDefault = 8080;
 const internalPortDefault = 9100;
 const requestsMax = 1_000_000_000;
+const authSchemesDefault = "Klaviyo-API-Key";
+
+/** Without any settings. */
+export const compatDefaults: CompatSettings = { authSchemes: [authSchemesDefault.toLowerCase()], publicUrl: undefined };
+
+const authSchemePattern = /^[\w-]{1,64}$/;
 
 export function readGatewaySettings(reader: SettingsReader): GatewaySettings {
   return {
@@ -23,7 +38,22 @@ export function readGatewaySettings(reader: SettingsReader): GatewaySettings {
       ordinary: reader.integer("RATE_LIMIT_PER_MINUTE", 60_000, 1, requestsMax),
       backfill: reader.integer("RATE_LIMIT_BACKFILL_PER_MINUTE", 6_000, 1, requestsMax),
     },
+    compat: {
+      authSchemes: readAuthSchemes(reader),
+      publicUrl: reader.optionalUrl("PUBLIC_URL", ["http:", "https:"])?.replace(/\/+$/, ""),
+    },
   };
+}
+
+function readAuthSchemes(reader: SettingsReader): string[] {
+  const schemes = reader
+    .text("COMPAT_AUTH_SCHEMES", authSchemesDefault)
+    .split(",")
+    .map((scheme) => scheme.trim().toLowerCase());
+  if (!schemes.every((scheme) => authSchemePattern.test(scheme))) {
+    reader.problem("COMPAT_AUTH_SCHEMES must be names of schemes, separated by commas");
+  }
+  return schemes;
 }
 
 /** Where the services are, when each is a process of its own. */

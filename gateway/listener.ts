@@ -7,6 +7,7 @@ import { Counter, type Registry } from "prom-client";
 import type { DaybookError } from "#shared/errors.ts";
 import { newId } from "#shared/ids.ts";
 import { newestRevision } from "#shared/revisions.ts";
+import { normalizeUrl } from "./compat/paths.ts";
 import { renderError } from "./native/errors.ts";
 import { securityHeaders } from "./plugins/security-headers.ts";
 import { notHttp, notInTime, tooLargeHeaders } from "./refusals.ts";
@@ -52,7 +53,7 @@ export function listenerOptions({ headersTimeoutMs, requestTimeoutMs, timeoutsCh
     },
     // RFC 9112, section 3.2.2: a target in absolute form is to be taken.
     rewriteUrl: ({ url = "/" }: { url?: string }) =>
-      url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, ""),
+      normalizeUrl(url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, "")),
   };
 }
 

@@ -32,6 +32,7 @@ await runProcess(log, async (owner) => {
     registry,
     limits: settings.limits,
     signals,
+    compat: settings.compat,
     secret: internalToken,
   });
   owner.defer(() => app.close());

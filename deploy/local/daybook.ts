@@ -19,6 +19,7 @@ import { createLocalSignals } from "#shared/signals.ts";
 import { serviceRoutes, type Routes } from "#shared/transport.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
+import type { CompatSettings } from "../../gateway/config.ts";
 import type { ListenerLimits } from "../../gateway/listener.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
@@ -37,6 +38,8 @@ export interface DaybookOptions {
   internalToken: string;
   bootstrapKeys: { live: string; test: string };
   limits: RateLimits;
+  /** Of the compatibility surface, if not as without any settings. */
+  compat?: CompatSettings;
   event: EventSettings;
   log: Log;
   registry: Registry;
@@ -118,6 +121,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     log,
     registry,
     limits: options.limits,
+    compat: options.compat,
     listener: options.listener,
     signals,
     callerAgeMsMax: options.callerAgeMsMax,

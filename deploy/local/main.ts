@@ -57,6 +57,7 @@ async function start(owner: Owner): Promise<void> {
       internalToken: secrets.internalToken,
       bootstrapKeys: { live: secrets.liveKey, test: secrets.testKey },
       limits: settings.limits,
+      compat: settings.compat,
       event: settings.event,
       log,
       registry,

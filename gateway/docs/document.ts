@@ -80,3 +80,16 @@ export function resolverOf({ components }: OpenApiDocument): Resolve {
     return found;
   };
 }
+
+/** A document with what another surface says of itself. */
+export function withSurface(
+  document: OpenApiDocument,
+  { tag, paths, schemas }: { tag: string; paths: object; schemas: object },
+): OpenApiDocument {
+  return {
+    ...document,
+    tags: [...document.tags, { name: tag }],
+    paths: { ...document.paths, ...paths },
+    components: { ...document.components, schemas: { ...document.components.schemas, ...schemas } },
+  };
+}

@@ -1,4 +1,5 @@
 /** One operation on the page: what it takes, what it answers, what it refuses for, and lines for a shell. */
+import { errorCatalogue } from "#shared/errors.ts";
 import { curlLine } from "./curl.ts";
 import type { Content, DocumentedOperation, Parameter, Resolve, Response, Schema } from "./document.ts";
 import { html, inline, prose, type Html } from "./html.ts";
@@ -64,7 +65,7 @@ function renderParametersOf(place: string, parameters: readonly Parameter[], res
 }
 
 function jsonOf(content: Content | undefined): Content[string] | undefined {
-  return content?.["application/json"];
+  return content?.["application/json"] ?? content?.["application/vnd.api+json"];
 }
 
 function renderBody(content: Content, resolve: Resolve): Html | false {
@@ -131,7 +132,12 @@ function renderRefusals(answers: readonly (readonly [string, Response])[]): Html
         const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code = ""]) => code);
         return html`<li>
           <span class="status">${status}</span>
-          ${codes.map((code) => html`<a href="#error-${code}"><code>${code}</code></a> `)}
+          ${codes.map((code) =>
+            // Other surfaces have codes of their own.
+            Object.hasOwn(errorCatalogue, code)
+              ? html`<a href="#error-${code}"><code>${code}</code></a> `
+              : html`<code>${code}</code> `,
+          )}
         </li>`;
       })}
     </ul>`;

@@ -57,6 +57,7 @@ export function createDocument(routes: readonly DocumentedRoute[]): object {
         "Rate limits are of each key, in fixed windows of a minute: one for ordinary requests, and one for batches with backfill, whose answers have " +
         "the headers of that window. A 429 can be repeated after Retry-After.\n\n" +
         "Bodies are JSON of at most 2 MB, and may come with Content-Encoding gzip or deflate; the limit is that of the inflated body. A client's own X-Request-Id is not taken.\n\n" +
+        "Under `/api`, and without it, is the compatibility surface: JSON:API as another platform has it, with bodies of at most 5 MB and errors in its own form.\n\n" +
         "What cannot be read as a request is refused in the same form: with 400, with 408 when it does not arrive within 30 seconds, or with 431 " +
         "when it has more than 100 headers or 16 KB of them.",
     },

@@ -65,6 +65,8 @@ interface Written {
   /** The id of each profile that was made and not merged away, by its email. */
   profiles: Map<string, string>;
   metrics: Set<string>;
+  /** Events that were given to jobs. */
+  jobs: Set<string>;
 }
 
 const emailOf = (name: string): { type: string; value: string } => ({ type: "email", value: `${name}@example.com` });
@@ -107,6 +109,27 @@ const kinds: ((ways: readonly Api[], written: Written) => Promise<void>)[] = [
       profiles.set(emailOf(name).value, answer.data.results[index].data.id);
     }
   },
+  async (ways, { events }) => {
+    const name = newName();
+    const profile = { data: { type: "profile", attributes: { external_id: newName(), first_name: name } } };
+    const metric = { data: { type: "metric", attributes: { name: "Crash Compat" } } };
+    const body = { data: { type: "event", attributes: { metric, profile, properties: { name } } } };
+    events.set(name, (await once(ways, "POST", "/api/events", body)).body.data.id);
+  },
+  async (ways, { jobs }) => {
+    const names = [newName(), newName()];
+    const metric = { data: { type: "metric", attributes: { name: "Crash Job" } } };
+    const data = names.map((name) => ({
+      type: "event-bulk-create",
+      attributes: {
+        profile: { data: { type: "profile", attributes: { email: `${name}@example.com`, first_name: name } } },
+        events: { data: [{ type: "event", attributes: { metric, properties: { name } } }] },
+      },
+    }));
+    const job = { data: { type: "event-bulk-create-job", attributes: { "events-bulk-create": { data } } } };
+    await once(ways, "POST", "/api/event-bulk-create-jobs", job);
+    for (const name of names) jobs.add(name);
+  },
   async (ways, { metrics }) => {
     const name = `crash.${newName()}`;
     const made = await once(ways, "POST", "/v1/metrics", { name });
@@ -142,7 +165,7 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
   const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner, 2);
   const api = await connectToMesh(mesh.addresses).newProperty();
   const ways = [mesh.addresses.gatewayUrl, mesh.secondGatewayUrl].map((url) => createApi(url, api.secret));
-  const written: Written = { events: new Map(), profiles: new Map(), metrics: new Set() };
+  const written: Written = { events: new Map(), profiles: new Map(), metrics: new Set(), jobs: new Set() };
 
   const over = new AbortController();
   const writing = Array.from({ length: clients }, async () => {
@@ -170,14 +193,23 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
   await Promise.all(writing);
 
   const [first] = ways as [Api];
-  for (const type of ["crash.single", "crash.batch"]) {
+  for (const type of ["crash.single", "crash.batch", "crash.compat"]) {
     const found = await readAll(first, `/v1/events?filter[type]=${type}`);
     const names = found.map(({ properties }) => properties.name);
     expect(new Set(names).size).toBe(names.length);
     for (const { id, properties } of found) expect(written.events.get(properties.name)).toBe(id);
   }
+  const ofJobs = await eventually(
+    async () => {
+      const found = await readAll(first, "/v1/events?filter[type]=crash.job");
+      return found.length >= written.jobs.size ? found : undefined;
+    },
+    { timeoutMs: answerTimeoutMs },
+  );
+  expect(ofJobs.map(({ properties }) => properties.name).toSorted()).toEqual([...written.jobs].toSorted());
   const all = await readAll(first, "/v1/events?filter[source]=api");
-  expect(all.map(({ id }) => id).toSorted()).toEqual([...written.events.values()].toSorted());
+  const events = all.filter(({ type }) => type !== "crash.job");
+  expect(events.map(({ id }) => id).toSorted()).toEqual([...written.events.values()].toSorted());
   for (const [email, id] of written.profiles) {
     const { body } = await first.get(`/v1/profiles?filter[email]=${email}`);
     expect(body.data.map((profile: { id: string }) => profile.id)).toEqual([id]);

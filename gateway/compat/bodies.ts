@@ -1,0 +1,147 @@
+/** Bodies of writes: from their shapes to what is to be written, with everything that is wrong in them. */
+import type { Static } from "typebox";
+import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
+import { isJsonObject, type JsonObject } from "#shared/json.ts";
+import { toEventInput, type EventSetting } from "./convert/event-in.ts";
+import { fromFlatEvent, isFlatEvent, toFlatPointer } from "./convert/flat-event.ts";
+import { toId } from "./convert/ids.ts";
+import { readProfileWrite, type ProfileWrite } from "./convert/profile-in.ts";
+import { Faults } from "./faults.ts";
+import type { ProfilePointers } from "./profiles.ts";
+import {
+  EventAttributes,
+  EventBulkEntry,
+  EventBulkItem,
+  EventCreate,
+  FlatEventAttributes,
+  ProfileResource,
+} from "./schemas.ts";
+import { createChecker } from "./validation.ts";
+
+const eventBody = createChecker(EventCreate, "event");
+const eventAttributes = createChecker(EventAttributes, "event");
+const flatEvent = createChecker(FlatEventAttributes, "event");
+const bulkEntry = createChecker(EventBulkEntry, "event-bulk-create");
+const bulkItem = createChecker(EventBulkItem, "event");
+const profileResource = createChecker(ProfileResource, "profile");
+
+/** Whose something is: a profile as it was sent. */
+export interface GivenProfile {
+  /** The id that was sent, if one was. */
+  id: string | undefined;
+  write: ProfileWrite;
+  pointers: ProfilePointers;
+}
+
+/** An event as it was sent. */
+export interface GivenEvent {
+  input: EventInput;
+  profile: GivenProfile;
+}
+
+type EventProfile = Static<typeof EventAttributes>["profile"];
+
+/** @throws Refusal with all that is wrong. */
+export function readEvent(body: unknown, setting: EventSetting): GivenEvent {
+  const isFlat = isFlatEvent(body);
+  const faults = new Faults(isFlat ? toFlatPointer : undefined);
+  const pointer = "/data/attributes";
+  let attributes: Static<typeof EventAttributes>;
+  if (isFlat) {
+    const flat = ((body as JsonObject).data as JsonObject).attributes;
+    if (!flatEvent.check(flat, faults, pointer)) faults.check();
+    attributes = fromFlatEvent(flat as Static<typeof FlatEventAttributes>);
+    if (!eventAttributes.check(attributes, faults, pointer)) faults.check();
+  } else {
+    attributes = eventBody.read(body).data.attributes;
+  }
+  const name = `${pointer}/metric/data/attributes/name`;
+  const input = toEventInput(attributes, setting, faults, { attributes: pointer, name });
+  const profile = readEventProfile(attributes.profile, faults, `${pointer}/profile/data`);
+  faults.check();
+  return { input, profile };
+}
+
+function readEventProfile({ data }: EventProfile, faults: Faults, pointer: string): GivenProfile {
+  const { attributes = {}, meta } = data;
+  const inner = attributes.meta;
+  const metaPointer = inner ? `${pointer}/attributes/meta` : `${pointer}/meta`;
+  return readGiven({ id: data.id, attributes, meta: inner ?? meta }, faults, pointer, metaPointer);
+}
+
+function readGiven(
+  given: { id: string | null | undefined; attributes: object; meta: Static<typeof ProfileResource>["meta"] },
+  faults: Faults,
+  pointer: string,
+  metaPointer: string,
+): GivenProfile {
+  const pointers = { id: `${pointer}/id`, attributes: `${pointer}/attributes` };
+  const write = readProfileWrite(given, faults, { pointer: pointers.attributes, metaPointer });
+  const id = given.id ?? undefined;
+  if (id === undefined && write.identifiers.every(({ isPrimary }) => !isPrimary)) {
+    const message = "One of email, phone_number, external_id, anonymous_id, _kx or id is required.";
+    if (write.losesPhone)
+      faults.add(`${pointers.attributes}/phone_number`, "Invalid phone number format (must be E.164)");
+    else faults.add(pointers.attributes, message, "parameter_missing");
+  }
+  return { id, write, pointers };
+}
+
+/** Reads a profile as it is imported, alone or in bulk. @param pointer where it stands. @returns undefined when it cannot be read at all. */
+export function readProfile(data: unknown, faults: Faults, pointer: string): GivenProfile | undefined {
+  if (!profileResource.check(data, faults, pointer)) return undefined;
+  const { id, attributes = {}, meta } = data;
+  return readGiven({ id, attributes, meta }, faults, pointer, `${pointer}/meta`);
+}
+
+/** An entry of a bulk request: a profile and its events. */
+export interface GivenEntry {
+  profile: GivenProfile;
+  inputs: EventInput[];
+}
+
+/** Reads an entry. @param pointer where it stands. @returns undefined when it cannot be read at all. */
+export function readEntry(
+  entry: unknown,
+  setting: EventSetting,
+  faults: Faults,
+  pointer: string,
+): GivenEntry | undefined {
+  if (!bulkEntry.check(entry, faults, pointer)) return undefined;
+  const { profile, events, backfill } = entry.attributes;
+  const inputs = events.data.flatMap((event, index): EventInput[] => {
+    const at = `${pointer}/attributes/events/data/${index}`;
+    if (!bulkItem.check(event, faults, at)) return [];
+    const attributes = `${at}/attributes`;
+    const fields = { ...event.attributes, backfill: event.attributes.backfill ?? backfill ?? false };
+    const name = `${attributes}/metric/data/attributes/name`;
+    return [toEventInput(fields, setting, faults, { attributes, name })];
+  });
+  return { profile: readEventProfile(profile, faults, `${pointer}/attributes/profile/data`), inputs };
+}
+
+/** Whether all entries of a bulk request are history, as far as can be told before they are read. */
+export function isAllBackfill(body: unknown): boolean {
+  const find = (value: unknown, ...path: string[]): unknown =>
+    path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
+  const entries = find(body, "data", "attributes", "events-bulk-create", "data");
+  if (!Array.isArray(entries) || entries.length === 0) return false;
+  return entries.every((entry) => {
+    if (find(entry, "attributes", "backfill") === true) return true;
+    const events = find(entry, "attributes", "events", "data");
+    return Array.isArray(events) && events.every((event) => find(event, "attributes", "backfill") === true);
+  });
+}
+
+/** The one identifier that is enough to record an event by, in one call: an email or a phone, and nothing else is said of the profile. */
+export function directIdentifier({ id, write }: GivenProfile): { type: string; value: string } | undefined {
+  const [first, second] = write.identifiers;
+  const isEnough =
+    id === undefined && !second && !write.saysMore && (first?.type === "email" || first?.type === "phone");
+  return isEnough ? first : undefined;
+}
+
+/** The id of a profile that was given; undefined when there can be none of it. */
+export function givenId({ id }: GivenProfile): string | undefined {
+  return id === undefined ? undefined : toId("prof", id);
+}

@@ -1,0 +1,28 @@
+/** Accounts, messages to wire: a property is one. */
+import { Mode, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
+import type { Resource } from "../reply.ts";
+
+/** A property as an account. What there is nothing of here is empty. */
+export function accountResource(property: Property, links: { self: string }): Resource {
+  const { id, name, mode, timezone, defaultCurrency } = property;
+  return {
+    type: "account",
+    id,
+    attributes: {
+      test_account: mode !== Mode.LIVE,
+      contact_information: {
+        default_sender_name: name,
+        default_sender_email: "",
+        website_url: null,
+        organization_name: name,
+        street_address: { address1: null, address2: null, city: null, region: null, country: null, zip: null },
+      },
+      industry: null,
+      timezone,
+      preferred_currency: defaultCurrency,
+      public_api_key: id,
+      locale: "en-US",
+    },
+    links,
+  };
+}

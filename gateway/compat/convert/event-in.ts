@@ -1,0 +1,109 @@
+/** Events, wire to messages. */
+import { create } from "@bufbuild/protobuf";
+import type { Static } from "typebox";
+import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Micros } from "#shared/clock.ts";
+import { findJsonProblems, textProblem } from "#shared/json.ts";
+import { formatMicros } from "#shared/time.ts";
+import { Faults, pointerTo } from "../faults.ts";
+import type { EventBulkItem } from "../schemas.ts";
+import { toEventType } from "./names.ts";
+import { toDecimal } from "./numbers.ts";
+import { compatSource } from "./profile-requests.ts";
+import { readTime } from "./times.ts";
+
+const nameLengthMax = 127;
+const uniqueIdLengthMax = 255;
+const propertiesBytesMax = 256 * 1024;
+const propertiesDepthMax = 32;
+const problemsMax = 20;
+const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
+
+/** What an event says beside whose it is. */
+type Fields = Static<typeof EventBulkItem>["attributes"];
+
+/** What values without a currency are in, and what time it is. */
+export interface EventSetting {
+  defaultCurrency: string;
+  now: Micros;
+}
+
+/** Where the parts of an event stand in a body. */
+export interface EventPointers {
+  attributes: string;
+  name: string;
+}
+
+/** Checks what an event says, and makes of it what is recorded, but for whose it is. */
+export function toEventInput(
+  fields: Fields,
+  { defaultCurrency, now }: EventSetting,
+  faults: Faults,
+  pointers: EventPointers,
+): EventInput {
+  const { attributes: pointer } = pointers;
+  const { name } = fields.metric.data.attributes;
+  const problem = textProblem(name);
+  if (problem !== undefined) faults.add(pointers.name, `The name of a metric ${problem}.`);
+  else if (name.trim() === "" || Array.from(name).length > nameLengthMax) {
+    faults.add(pointers.name, `The name of a metric has 1 to ${nameLengthMax} characters.`);
+  }
+  const properties = fields.properties ?? {};
+  const propertiesJson = JSON.stringify(properties);
+  for (const { path, reason } of findJsonProblems(properties, propertiesDepthMax, problemsMax)) {
+    faults.add(`${pointer}/properties${pointerTo(path)}`, `This property ${reason}.`);
+  }
+  if (Buffer.byteLength(propertiesJson) > propertiesBytesMax) {
+    const message = `The properties of an event take at most ${propertiesBytesMax / 1024} KiB.`;
+    faults.add(`${pointer}/properties`, message);
+  }
+  const uniqueId = fields.unique_id ?? "";
+  const uniqueProblem = textProblem(uniqueId);
+  if (uniqueProblem !== undefined) faults.add(`${pointer}/unique_id`, `The unique_id ${uniqueProblem}.`);
+  else if (Array.from(uniqueId).length > uniqueIdLengthMax) {
+    faults.add(`${pointer}/unique_id`, `A unique_id has at most ${uniqueIdLengthMax} characters.`);
+  }
+  const money = readMoney(fields, defaultCurrency, faults, pointer);
+  const occurredAt = readOccurredAt(fields.time, now, faults, pointer);
+  return create(EventInputSchema, {
+    type: toEventType(name),
+    metricName: name,
+    propertiesJson,
+    ...money,
+    ...(occurredAt === undefined ? {} : { occurredAt }),
+    ...(uniqueId === "" ? {} : { uniqueId }),
+    backfill: fields.backfill ?? false,
+    source: compatSource,
+  });
+}
+
+function readMoney(
+  { value, value_currency: currency }: Fields,
+  defaultCurrency: string,
+  faults: Faults,
+  pointer: string,
+): { value?: string; currency?: string } {
+  if (currency !== undefined && currency !== null && !/^[A-Za-z]{3}$/.test(currency)) {
+    faults.add(`${pointer}/value_currency`, "A currency is three letters, such as EUR.");
+  }
+  // A currency of nothing says nothing.
+  if (value === undefined || value === null) return {};
+  const decimal = toDecimal(value);
+  if (decimal === undefined) faults.add(`${pointer}/value`, "A value is a number of up to 18 digits before the point.");
+  return { value: decimal ?? "0", currency: currency ?? defaultCurrency };
+}
+
+function readOccurredAt(time: string | null | undefined, now: Micros, faults: Faults, pointer: string) {
+  if (time === undefined || time === null) return undefined;
+  const micros = readTime(time);
+  if (micros === undefined) faults.add(`${pointer}/time`, "This is not an ISO 8601 date-time.");
+  else if (micros < timeMin || micros > yearAfter(now)) {
+    faults.add(`${pointer}/time`, "The time lies before 1990 or more than a year ahead.");
+  } else return formatMicros(micros);
+  return undefined;
+}
+
+function yearAfter(now: Micros): Micros {
+  const date = new Date(now / 1000);
+  return date.setUTCFullYear(date.getUTCFullYear() + 1) * 1000;
+}

@@ -1,0 +1,85 @@
+/** The shape that events had in revision 2023-02-22: a flat metric, and a flat profile with `$email` and the like. */
+import type { Static } from "typebox";
+import { isJsonObject, isRawNumber, type JsonObject } from "#shared/json.ts";
+import type { EventAttributes, FlatEventAttributes } from "../schemas.ts";
+
+/** Whether an event has the shape of revision 2023-02-22: its metric is no resource. */
+export function isFlatEvent(body: unknown): boolean {
+  const attributes = isJsonObject(body) && isJsonObject(body.data) ? body.data.attributes : undefined;
+  const metric = isJsonObject(attributes) ? attributes.metric : undefined;
+  return isJsonObject(metric) && typeof metric.name === "string" && metric.data === undefined;
+}
+
+// Far beyond any time that is taken, and short of what a Date cannot hold.
+const secondsMax = 1e11;
+
+/** Keys of a flat profile that are fields, and which. */
+const flatFields: Readonly<Record<string, string>> = {
+  $email: "email",
+  $phone_number: "phone_number",
+  $id: "external_id",
+  $external_id: "external_id",
+  $anonymous: "anonymous_id",
+  $anonymous_id: "anonymous_id",
+  $exchange_id: "_kx",
+  $kx: "_kx",
+  _kx: "_kx",
+};
+for (const field of ["first_name", "last_name", "organization", "title", "locale", "image"]) {
+  Object.assign(flatFields, { [`$${field}`]: field });
+}
+const flatLocation = new Set(
+  ["address1", "address2", "city", "country", "latitude", "longitude", "region", "zip", "timezone", "ip"].map(
+    (field) => `$${field}`,
+  ),
+);
+
+/** An event of the flat shape as one of the shape that is read here. */
+export function fromFlatEvent(flat: Static<typeof FlatEventAttributes>): Static<typeof EventAttributes> {
+  const { metric, profile, properties, time, unique_id: uniqueId, value, ...rest } = flat;
+  const given = Object.entries(properties ?? {}) as [string, unknown][];
+  const propertyOf = (name: string): unknown => given.find(([key]) => key === name)?.[1];
+  const eventId = propertyOf("$event_id");
+  const fields: Record<string, unknown> = {};
+  const location: JsonObject = {};
+  const others: [string, unknown][] = [];
+  for (const [key, entry] of Object.entries(profile as JsonObject)) {
+    if (Object.hasOwn(flatFields, key)) fields[flatFields[key] as string] = entry;
+    else if (flatLocation.has(key)) location[key.slice(1)] = entry;
+    else others.push([key, entry]);
+  }
+  const attributes = {
+    ...fields,
+    ...(Object.keys(location).length > 0 ? { location } : {}),
+    ...(others.length > 0 ? { properties: Object.fromEntries(others) } : {}),
+  };
+  return {
+    ...rest,
+    metric: { data: { type: "metric", attributes: { name: metric.name } } },
+    profile: { data: { type: "profile", attributes } },
+    properties: properties ?? {},
+    ...(value === undefined ? { value: propertyOf("$value") } : { value }),
+    // Seconds since 1970 are a time too, here.
+    time:
+      typeof time === "number" && Math.abs(time) < secondsMax ? new Date(time * 1000).toISOString() : (time as string),
+    unique_id: uniqueId ?? textOf(eventId),
+  };
+}
+
+/** An id as text: numbers of orders are ids too, with all their digits. */
+function textOf(id: unknown): string | null {
+  if (typeof id === "string") return id;
+  return typeof id === "number" || isRawNumber(id) ? JSON.stringify(id) : null;
+}
+
+/** Where something of an event as it is read here stood in the flat one. */
+export function toFlatPointer(pointer: string): string {
+  const [, field, rest = ""] =
+    /^\/data\/attributes\/profile\/data\/attributes(?:\/location)?(?:\/(\w+))?(.*)$/.exec(pointer) ?? [];
+  if (pointer.startsWith("/data/attributes/metric/")) return "/data/attributes/metric/name";
+  if (!pointer.startsWith("/data/attributes/profile/")) return pointer;
+  if (field === undefined) return "/data/attributes/profile";
+  if (field === "properties") return `/data/attributes/profile${rest}`;
+  const [key = field] = Object.entries(flatFields).find(([, name]) => name === field) ?? [`$${field}`];
+  return `/data/attributes/profile/${key}${rest}`;
+}

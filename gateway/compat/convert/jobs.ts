@@ -1,0 +1,69 @@
+/** Import jobs, messages to wire. */
+import { ImportJobStatus, type ImportError, type ImportJob } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { fromErrorMessage } from "#shared/errors.ts";
+import { parseJson } from "#shared/json.ts";
+import { importErrorOf } from "../errors.ts";
+import { pointerTo } from "../faults.ts";
+import type { Resource } from "../reply.ts";
+import { toDateTimeOrNull } from "./times.ts";
+
+const statusNames: Record<ImportJobStatus, string> = {
+  [ImportJobStatus.UNSPECIFIED]: "queued",
+  [ImportJobStatus.QUEUED]: "queued",
+  [ImportJobStatus.PROCESSING]: "processing",
+  [ImportJobStatus.COMPLETE]: "complete",
+};
+
+/** The states that names mean. A name of the other platform's that no job here ever has means none. */
+export function toStatuses(names: readonly string[]): ImportJobStatus[] {
+  const states = [ImportJobStatus.QUEUED, ImportJobStatus.PROCESSING, ImportJobStatus.COMPLETE];
+  return states.filter((status) => names.includes(statusNames[status]));
+}
+
+/** A job as a resource. */
+export function jobResource(job: ImportJob, links: { self: string }): Resource {
+  return {
+    type: "profile-bulk-import-job",
+    id: job.id,
+    attributes: {
+      status: statusNames[job.status],
+      created_at: toDateTimeOrNull(job.createdAt),
+      total_count: job.totalCount,
+      completed_count: job.completedCount,
+      failed_count: job.failedCount,
+      completed_at: toDateTimeOrNull(job.completedAt),
+      expires_at: toDateTimeOrNull(job.expiresAt),
+      started_at: toDateTimeOrNull(job.startedAt),
+    },
+    relationships: { lists: { data: [] } },
+    links,
+  };
+}
+
+/** What was sent of an item, for those that ask what became of it: its attributes, and its id if it had one. */
+export function originalJson(item: { id?: string | null | undefined; attributes?: object | undefined }): string {
+  const { id, attributes = {} } = item;
+  return JSON.stringify({ ...(id === undefined || id === null ? {} : { id }), ...attributes });
+}
+
+/** What became of an item that could not be written. */
+export function importErrorResource(failure: ImportError): Resource {
+  if (!failure.error) throw new Error("an import error says what is wrong");
+  const at = `/data/attributes/profiles/data/${failure.item}/attributes`;
+  const error = fromErrorMessage(failure.error).withParams((param) => at + toPlace(param));
+  const { code, title, detail, pointer } = importErrorOf(error);
+  const source = { pointer: pointer === "/data/attributes" ? at : pointer };
+  return {
+    type: "import-error",
+    id: failure.id,
+    attributes: { code, title, detail, source, original_payload: parseJson(failure.originalJson) },
+  };
+}
+
+/** Identifiers have no place of their own in a body: which of them it is says the detail. */
+function toPlace(param: string): string {
+  const [first = "", second, ...rest] = param.split(".");
+  if (first === "location") return `/location${pointerTo(second === undefined ? [] : [second])}`;
+  if (first === "attributes") return `/properties${pointerTo(second === undefined ? [] : [second, ...rest])}`;
+  return "";
+}

@@ -1,0 +1,19 @@
+/** Names of metrics: from free text to the dotted type of an event. */
+import { hash } from "node:crypto";
+
+const segmentsMax = 5;
+const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
+const hashLength = 12;
+
+/**
+ * The type that a name stands for: `Placed Order` is `placed.order`. Lower-case; each run of other characters than a-z and 0-9 is a dot; words past
+ * the fifth are joined to it; `custom.` stands in front where the first word is the platform's own. A name without any such character, as in
+ * many scripts, is `custom.` and a hash of it. The name itself is kept beside the type, so nothing of it is lost.
+ */
+export function toEventType(name: string): string {
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const [first] = words;
+  if (first === undefined) return `custom.${hash("sha256", name.normalize("NFC"), "hex").slice(0, hashLength)}`;
+  const segments = reservedNamespaces.has(first) ? ["custom", ...words] : words;
+  return [...segments.slice(0, segmentsMax - 1), segments.slice(segmentsMax - 1).join("")].filter(Boolean).join(".");
+}

@@ -1,0 +1,212 @@
+/** Profiles, wire to messages: what a body says of a profile, as what is to be written. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Static } from "typebox";
+import {
+  AttributeOperator,
+  type AttributeOperationSchema,
+  type LocationPatchSchema,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import { findJsonProblems, isJsonObject, textProblem, type JsonObject } from "#shared/json.ts";
+import { Faults, pointerTo } from "../faults.ts";
+import type { EventProfileAttributes, ProfileMeta } from "../schemas.ts";
+import {
+  attributeOf,
+  fitsNatively,
+  nativeLocationFields,
+  phoneAttribute,
+  plainFields,
+  plainLocationFields,
+} from "./fields.ts";
+import { identifierFields, identifierProblem, identifierTypes, toPhone, type IdentifierField } from "./identifiers.ts";
+
+type Operation = MessageInitShape<typeof AttributeOperationSchema>;
+type Attributes = Static<typeof EventProfileAttributes>;
+type Meta = Static<typeof ProfileMeta>;
+
+/** What is to be written of a profile. */
+export interface ProfileWrite {
+  /** One of each field at most, in the order in which they decide whose the profile is; and more emails that are to be added. */
+  identifiers: { type: string; value: string; isPrimary: boolean }[];
+  /** Identifier fields that were sent as null. */
+  cleared: ReadonlySet<IdentifierField>;
+  /** Emails that the profile is to have no more. */
+  removedEmails: string[];
+  /** The text of a JSON object; undefined when there is nothing in it. */
+  attributesJson: string | undefined;
+  operations: Operation[];
+  location: MessageInitShape<typeof LocationPatchSchema> | undefined;
+  /** Whether it says more of the profile than what it is known by. */
+  saysMore: boolean;
+  /** Whether it has a phone number that is none, which takes the place of one. */
+  losesPhone: boolean;
+}
+
+const attributesBytesMax = 256 * 1024;
+const depthMax = 32;
+const operationsMax = 1000;
+const problemsMax = 20;
+const emailsMax = 50;
+
+/**
+ * Reads what a body says of a profile.
+ * @param pointer where its attributes stand.
+ * @param metaPointer where its meta stands.
+ */
+export function readProfileWrite(
+  given: { attributes: Attributes; meta?: Meta | null | undefined },
+  faults: Faults,
+  { pointer, metaPointer }: { pointer: string; metaPointer: string },
+): ProfileWrite {
+  const { attributes, meta } = given;
+  const set: JsonObject = {};
+  const operations: Operation[] = [];
+  const remove = (key: string): void => void operations.push({ op: AttributeOperator.DELETE, path: [key] });
+
+  const identifiers = readIdentifiers(attributes, faults, pointer, { set, remove });
+  const losesPhone = phoneAttribute in set;
+  // What only tidies up behind an identifier says nothing more.
+  const tidying = operations.length;
+  for (const field of plainFields) {
+    const value = attributes[field];
+    if (value === null) remove(attributeOf(field));
+    else if (value !== undefined) set[attributeOf(field)] = value;
+  }
+  const location = readLocation(attributes, { set, remove });
+  const all: JsonObject = Object.fromEntries([...Object.entries(attributes.properties ?? {}), ...Object.entries(set)]);
+  checkAttributes(all, faults, pointer);
+  const emails = readMeta(meta, faults, metaPointer, operations);
+  const known = new Set([attributes.email?.trim().toLowerCase()]);
+  const added = emails.added.filter((email) => !known.has(email.trim().toLowerCase()));
+  const attributesJson = Object.keys(all).length > 0 ? JSON.stringify(all) : undefined;
+  return {
+    identifiers: [...identifiers, ...added.map((value) => ({ type: "email", value, isPrimary: false }))],
+    cleared: new Set(identifierFields.filter((field) => attributes[field] === null)),
+    removedEmails: emails.removed,
+    attributesJson,
+    operations,
+    location,
+    saysMore:
+      attributesJson !== undefined ||
+      location !== undefined ||
+      operations.length > tidying ||
+      added.length + emails.removed.length > 0,
+    losesPhone,
+  };
+}
+
+/** Where fields go that are kept as attributes. */
+interface Sink {
+  set: JsonObject;
+  remove: (key: string) => void;
+}
+
+function readIdentifiers(
+  attributes: Attributes,
+  faults: Faults,
+  pointer: string,
+  { set, remove }: Sink,
+): ProfileWrite["identifiers"] {
+  return identifierFields.flatMap((field) => {
+    const value = attributes[field];
+    if (field === "phone_number" && value === null) remove(phoneAttribute);
+    if (value === undefined || value === null) return [];
+    const type = identifierTypes[field];
+    if (field === "phone_number") {
+      const phone = toPhone(value);
+      if (phone === undefined) {
+        set[phoneAttribute] = value;
+        return [];
+      }
+      remove(phoneAttribute);
+      return [{ type, value: phone, isPrimary: true }];
+    }
+    const problem = identifierProblem(field, value);
+    if (problem !== undefined) faults.add(`${pointer}/${field}`, problem);
+    return [{ type, value, isPrimary: true }];
+  });
+}
+
+function readLocation({ location }: Attributes, { set, remove }: Sink): ProfileWrite["location"] {
+  if (location === undefined) return undefined;
+  const given = location ?? Object.fromEntries([...nativeLocationFields, ...plainLocationFields].map((f) => [f, null]));
+  const native: Record<string, string> = {};
+  const clear: string[] = [];
+  for (const field of plainLocationFields) {
+    const value = given[field];
+    if (value === null) remove(attributeOf(field));
+    // Numbers with more digits than a double holds are objects here.
+    else if (value !== undefined) set[attributeOf(field)] = value as JsonObject[string];
+  }
+  for (const field of nativeLocationFields) {
+    const value = given[field];
+    if (value === undefined) continue;
+    const fits = value !== null && fitsNatively(field, value);
+    if (fits) native[field] = value;
+    else clear.push(field);
+    if (value === null || fits) remove(attributeOf(field));
+    else set[attributeOf(field)] = value;
+  }
+  if (Object.keys(native).length === 0 && clear.length === 0) return undefined;
+  return { set: native, clear };
+}
+
+function checkAttributes(attributes: JsonObject, faults: Faults, pointer: string): void {
+  for (const { path, reason } of findJsonProblems(attributes, depthMax, problemsMax)) {
+    faults.add(pointer + pointerTo(placeOf(path)), `This ${reason}.`);
+  }
+  if (Buffer.byteLength(JSON.stringify(attributes)) > attributesBytesMax) {
+    faults.add(`${pointer}/properties`, `The properties of a profile take at most ${attributesBytesMax / 1024} KiB.`);
+  }
+}
+
+/** Where an attribute stands in a body. */
+function placeOf(path: readonly string[]): readonly string[] {
+  const [key = "", ...rest] = path;
+  const field = key.slice(1);
+  const isOf = (fields: readonly string[]): boolean => key.startsWith("$") && fields.includes(field);
+  if (isOf([...plainFields, "phone_number"])) return [field, ...rest];
+  if (isOf([...plainLocationFields, ...nativeLocationFields])) return ["location", field, ...rest];
+  return ["properties", ...path];
+}
+
+function readMeta(
+  meta: Meta | null | undefined,
+  faults: Faults,
+  pointer: string,
+  operations: Operation[],
+): { added: string[]; removed: string[] } {
+  const { append, unappend, unset } = meta?.patch_properties ?? {};
+  const at = `${pointer}/patch_properties`;
+  const note = (op: AttributeOperator, key: string, value: unknown, place: string): void => {
+    const problem = textProblem(key);
+    if (problem !== undefined) faults.add(place, `A key here ${problem}.`);
+    for (const { reason } of findJsonProblems(value, depthMax - 1, 1)) faults.add(place, `This ${reason}.`);
+    operations.push({ op, path: [key], ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }) });
+  };
+  for (const [op, name, entries] of [
+    [AttributeOperator.APPEND_UNIQUE, "append", append],
+    [AttributeOperator.REMOVE, "unappend", unappend],
+  ] as const) {
+    for (const [key, value] of Object.entries(entries ?? {})) {
+      for (const one of [value].flat()) note(op, key, one, `${at}/${name}${pointerTo([key])}`);
+    }
+  }
+  for (const key of [unset ?? []].flat()) note(AttributeOperator.DELETE, key, undefined, `${at}/unset`);
+  if (operations.length > operationsMax) faults.add(at, `There are at most ${operationsMax} changes here.`);
+  const emailsOf = (name: "append" | "unappend"): string[] => {
+    const patch = meta?.patch_identifiers?.[name];
+    const place = `${pointer}/patch_identifiers/${name}`;
+    for (const key of Object.keys(patch ?? {})) {
+      if (key !== "email") faults.add(place + pointerTo([key]), "Only email can be added and removed here.");
+    }
+    const emails = [isJsonObject(patch) ? (patch.email ?? []) : []].flat();
+    const good = emails.filter((email): email is string => {
+      const problem = typeof email === "string" ? identifierProblem("email", email) : "Invalid email address";
+      if (problem !== undefined) faults.add(`${place}/email`, problem);
+      return problem === undefined;
+    });
+    if (good.length > emailsMax) faults.add(`${place}/email`, `There are at most ${emailsMax} emails here.`);
+    return good;
+  };
+  return { added: emailsOf("append"), removed: emailsOf("unappend") };
+}

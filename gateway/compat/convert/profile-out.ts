@@ -1,0 +1,57 @@
+/** Profiles, messages to wire. */
+import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { parseJson, type JsonObject } from "#shared/json.ts";
+import type { Resource } from "../reply.ts";
+import { attributeOf, isFieldAttribute, nativeLocationFields, plainFields, plainLocationFields } from "./fields.ts";
+import { toDateTimeOrNull } from "./times.ts";
+import { firstOf } from "./profile-requests.ts";
+
+/** What decides how much of a profile is shown. */
+export interface Shown {
+  /** Whether the caller may see what profiles are known by. */
+  values: boolean;
+  /** What is asked for beside what is always shown: nothing is known of any of it here. */
+  additional: ReadonlySet<string>;
+}
+
+/** A profile as a resource. */
+export function profileResource(
+  profile: Profile,
+  lastEventAt: Timestamp | undefined,
+  { values, additional }: Shown,
+  links: { self: string },
+): Resource {
+  const attributes = parseJson(profile.attributesJson) as JsonObject;
+  const fieldOf = (field: string): unknown => {
+    const name = attributeOf(field);
+    // A caller's key may be `__proto__`: only what is the profile's own counts.
+    const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+    return isFieldAttribute(name, value) ? value : null;
+  };
+  const valueOf = (type: string): string | null => (values ? (firstOf(profile, type)?.value ?? null) : null);
+  const { location } = profile;
+  return {
+    type: "profile",
+    id: profile.id,
+    attributes: {
+      email: valueOf("email"),
+      phone_number: valueOf("phone") ?? (values ? fieldOf("phone_number") : null),
+      external_id: valueOf("external_id"),
+      ...Object.fromEntries(plainFields.map((field) => [field, fieldOf(field)])),
+      created: toDateTimeOrNull(profile.createdAt),
+      updated: toDateTimeOrNull(profile.updatedAt),
+      last_event_date: toDateTimeOrNull(lastEventAt),
+      location: {
+        ...Object.fromEntries(plainLocationFields.map((field) => [field, fieldOf(field)])),
+        ...Object.fromEntries(nativeLocationFields.map((field) => [field, location?.[field] ?? fieldOf(field)])),
+      },
+      properties: Object.fromEntries(
+        Object.entries(attributes).filter(([name, value]) => !isFieldAttribute(name, value)),
+      ),
+      ...Object.fromEntries([...additional].map((name) => [name, null])),
+    },
+    relationships: { lists: { data: [] }, segments: { data: [] } },
+    links,
+  };
+}

@@ -1,0 +1,103 @@
+/** Profiles, wire to messages: what is to be written, as requests to the profile service; and its refusals, with pointers into the body. */
+import { create } from "@bufbuild/protobuf";
+import {
+  CreateProfileRequestSchema,
+  UpdateProfileRequestSchema,
+  UpsertProfileRequestSchema,
+  type CreateProfileRequest,
+  type Identifier,
+  type Profile,
+  type UpdateProfileRequest,
+  type UpsertProfileRequest,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
+import { pointerTo } from "../faults.ts";
+import { fieldOfType, identifierTypes } from "./identifiers.ts";
+import type { ProfileWrite } from "./profile-in.ts";
+
+/** Where what comes over this surface comes from. */
+export const compatSource = "api";
+
+/** What a creation, an upsert and an update have in common. */
+function fieldsOf({ attributesJson, location }: ProfileWrite) {
+  return {
+    ...(attributesJson === undefined ? {} : { attributesJson }),
+    ...(location === undefined ? {} : { location }),
+    source: compatSource,
+  };
+}
+
+/** A profile that nobody has the identifiers of. Taking away what is not there needs no saying. */
+export function toCreateRequest(propertyId: string, write: ProfileWrite): CreateProfileRequest {
+  const { identifiers } = write;
+  return create(CreateProfileRequestSchema, { propertyId, identifiers, ...fieldsOf(write) });
+}
+
+/** @param preferFirst as UpsertProfileRequest.prefer_first. */
+export function toUpsertRequest(propertyId: string, write: ProfileWrite, preferFirst = false): UpsertProfileRequest {
+  const { identifiers, operations: attributeOperations } = write;
+  const fields = { propertyId, identifiers, attributeOperations, preferFirst, ...fieldsOf(write) };
+  return create(UpsertProfileRequestSchema, fields);
+}
+
+/** @param removeIdentifierIds identifiers that the profile is to have no more. */
+export function toUpdateRequest(
+  propertyId: string,
+  profileId: string,
+  write: ProfileWrite,
+  removeIdentifierIds: string[] = [],
+): UpdateProfileRequest {
+  const { identifiers, operations: attributeOperations } = write;
+  const fields = { propertyId, profileId, identifiers, attributeOperations, removeIdentifierIds, ...fieldsOf(write) };
+  return create(UpdateProfileRequestSchema, fields);
+}
+
+/** The identifiers that a profile loses by an update: the primary one of a field that has a new value, all of a field that was cleared. */
+export function identifiersToRemove(profile: Profile, write: ProfileWrite): string[] {
+  return profile.identifiers.flatMap((identifier) => {
+    const { id, type } = identifier;
+    const field = fieldOfType(type);
+    if (field === undefined) return [];
+    const isKept = write.identifiers.some((wanted) => wanted.type === type && isSame(wanted, identifier));
+    if (write.cleared.has(field)) return [id];
+    const isReplaced = write.identifiers.some((wanted) => wanted.type === type && wanted.isPrimary);
+    const isLost = type === "phone" && write.losesPhone;
+    const isRemoved =
+      type === "email" && write.removedEmails.some((email) => isSame({ type, value: email }, identifier));
+    const isShown = firstOf(profile, type)?.id === id;
+    return isRemoved || (!isKept && isShown && (isReplaced || isLost)) ? [id] : [];
+  });
+}
+
+/** The identifier of a type that is shown: the primary one, or the oldest. */
+export function firstOf({ identifiers }: Profile, type: string): Identifier | undefined {
+  const some = identifiers.filter((identifier) => identifier.type === type);
+  return some.find(({ isPrimary }) => isPrimary) ?? some[0];
+}
+
+/** Whether a value, as written, is an identifier's, as normalised. */
+function isSame(wanted: { type: string; value: string }, { value }: { value: string }): boolean {
+  const normal = wanted.value.trim().normalize("NFC");
+  return (wanted.type === identifierTypes.email ? normal.toLowerCase() : normal) === value;
+}
+
+/**
+ * Names the fields at fault, in what the profile service refuses, by where they stand in the body.
+ * @param pointer where the profile's attributes stand.
+ */
+export function toPointer(write: ProfileWrite, pointer: string, idPointer = "/data/id"): (param: string) => string {
+  return (param) => {
+    const [first = "", second = "", ...rest] = param.split(".");
+    if (first === "profile_id" || first === "source_profile_id") return idPointer;
+    if (first === "identifiers") {
+      const field = fieldOfType(write.identifiers[Number(second)]?.type ?? "");
+      return second === "" || field === undefined ? pointer : `${pointer}/${field}`;
+    }
+    if (first === "location") return `${pointer}/location${pointerTo(second === "" ? [] : [second])}`;
+    if (first === "attributes") return `${pointer}/properties${pointerTo([second, ...rest].filter(Boolean))}`;
+    if (first === "attribute_operations") {
+      const [key = ""] = write.operations[Number(second)]?.path ?? [];
+      return `${pointer}/properties${pointerTo([key])}`;
+    }
+    return pointer;
+  };
+}

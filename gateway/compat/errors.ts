@@ -1,0 +1,128 @@
+/** Errors of the compatibility surface: JSON:API, made from errors of ours. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { DaybookError, type ErrorCode } from "#shared/errors.ts";
+import { encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
+import type { Log } from "#shared/log.ts";
+import { logFailure, toDaybookError } from "../refusals.ts";
+import { Refusal } from "./faults.ts";
+import { sendJson } from "./reply.ts";
+
+/** An error as clients of this format read it. `source` is always an object: some read into it unasked. */
+interface CompatError {
+  id: string;
+  status: number;
+  code: string;
+  title: string;
+  detail: string;
+  source: { pointer?: string; parameter?: string; header?: string };
+  links: object;
+  meta: object;
+}
+
+/** What this surface calls errors, by status. */
+const kinds: Readonly<Record<number, { code: string; title: string }>> = {
+  400: { code: "invalid", title: "Invalid input." },
+  401: { code: "not_authenticated", title: "Authentication credentials were not provided or are not valid." },
+  403: { code: "permission_denied", title: "You do not have permission to perform this action." },
+  404: { code: "not_found", title: "Not found." },
+  405: { code: "method_not_allowed", title: "Method not allowed." },
+  409: { code: "conflict", title: "Conflict." },
+  412: { code: "precondition_failed", title: "Precondition failed." },
+  413: { code: "request_too_large", title: "The request is too large." },
+  415: { code: "unsupported_media_type", title: "Unsupported media type." },
+  429: { code: "throttled", title: "Too many requests." },
+  500: { code: "error", title: "A server error occurred." },
+  503: { code: "service_unavailable", title: "The service is not available." },
+};
+
+const duplicate = "A profile already exists with one of these identifiers.";
+
+/** Answers with an error. */
+export function sendCompatError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const ours = toDaybookError(error, request);
+  logFailure(log, ours, request);
+  if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
+  if (ours.status === 401) void reply.header("www-authenticate", "Bearer");
+  const status = statusOf(ours);
+  return sendJson(reply, status, { errors: renderErrors(ours, status, request) });
+}
+
+/** Every impossible change is bad input here: clients know no other status for it. */
+function statusOf({ status }: DaybookError): number {
+  return status === 422 ? 400 : status;
+}
+
+function renderErrors(error: DaybookError, status: number, request: FastifyRequest): CompatError[] {
+  if (error.code === "identity_conflict") return [renderDuplicate(error)];
+  const { code, title } = kinds[status] ?? { code: "invalid", title: "Invalid input." };
+  const faults = error instanceof Refusal ? error.every : error.errors;
+  const all = faults.length > 0 ? faults : [{ code: error.code, message: error.message, param: error.param }];
+  return all.map(({ code: reason, message, param }) => ({
+    id: newUuid(),
+    status,
+    code: reason.startsWith("idempotency_key_") ? reason : code,
+    title,
+    detail: detailOf(reason, message, request),
+    source: sourceOf(param, request),
+    links: {},
+    meta: {},
+  }));
+}
+
+/** A param that begins with a slash is a pointer into the body, one in capitals the name of a header; any other one is of the query. */
+function sourceOf(param: string | null, request: FastifyRequest): CompatError["source"] {
+  if (param === null) return request.method === "GET" || request.is404 ? {} : { pointer: "/data" };
+  if (param.startsWith("/")) return { pointer: param };
+  return /^[A-Z]/.test(param) ? { header: param } : { parameter: param };
+}
+
+function detailOf(code: ErrorCode, message: string, request: FastifyRequest): string {
+  if (request.is404) return unsupported;
+  if (code === "unsupported_media_type") {
+    return "The body must come with Content-Type: application/vnd.api+json or application/json.";
+  }
+  if (code === "invalid_api_key") return "Missing or invalid private key.";
+  return message;
+}
+
+/** A path of the other platform that is not here. */
+export function notSupported(): DaybookError {
+  return new DaybookError("resource_not_found", unsupported);
+}
+
+const unsupported =
+  "This is not supported here. What is supported stands in the documentation of the compatibility surface, at /docs.";
+
+function renderDuplicate(error: DaybookError): CompatError {
+  const id = holderOf(error);
+  return {
+    id: newUuid(),
+    status: 409,
+    code: "duplicate_profile",
+    title: "Conflict.",
+    detail: duplicate,
+    source: { pointer: error.param?.startsWith("/") ? error.param : "/data/attributes" },
+    links: {},
+    meta: id === undefined ? {} : { duplicate_profile_id: id },
+  };
+}
+
+/** The profile that has the first identifier in conflict: the service names it in what it says of the field. */
+function holderOf({ message, errors }: DaybookError): string | undefined {
+  for (const text of [...errors.map((field) => field.message), message]) {
+    const [found = ""] = /prof_[0-7][0-9a-hjkmnp-tv-z]{25}/.exec(text) ?? [];
+    const uuid = tryDecodeId("prof", found);
+    if (uuid !== undefined) return encodeId("prof", uuid);
+  }
+  return undefined;
+}
+
+/** What is said of one item that a job could not write. */
+export function importErrorOf(error: DaybookError): { code: string; title: string; detail: string; pointer: string } {
+  const pointer = error.param ?? "/data/attributes";
+  if (error.code === "identity_conflict") {
+    return { code: "duplicate_profile", title: "Conflict.", detail: duplicate, pointer };
+  }
+  const { code, title } = kinds[statusOf(error)] ?? { code: "invalid", title: "Invalid input." };
+  return { code, title, detail: error.message, pointer };
+}

@@ -1,0 +1,111 @@
+/** Examples of what is written over the compatibility surface. */
+
+const metric = { data: { type: "metric", attributes: { name: "Placed Order" } } };
+
+/** An event. */
+export const exampleEventWrite = {
+  data: {
+    type: "event",
+    attributes: {
+      metric,
+      profile: { data: { type: "profile", attributes: { email: "ada@example.com" } } },
+      properties: { order_id: "1001", items: [{ sku: "TEA-250" }] },
+      value: 49.9,
+      value_currency: "EUR",
+      unique_id: "order-1001",
+    },
+  },
+};
+
+/** Two events of a profile. */
+export const exampleEventBulk = {
+  data: {
+    type: "event-bulk-create-job",
+    attributes: {
+      "events-bulk-create": {
+        data: [
+          {
+            type: "event-bulk-create",
+            attributes: {
+              profile: { data: { type: "profile", attributes: { email: "ada@example.com", first_name: "Ada" } } },
+              events: {
+                data: [
+                  { type: "event", attributes: { metric, properties: { order_id: "1002" }, value: 12 } },
+                  {
+                    type: "event",
+                    attributes: { metric, properties: { order_id: "1003" }, time: "2026-11-01T09:30:00Z" },
+                  },
+                ],
+              },
+            },
+          },
+        ],
+      },
+    },
+  },
+};
+
+/** A profile. */
+export const exampleProfileWrite = {
+  data: {
+    type: "profile",
+    attributes: {
+      email: "grace@example.com",
+      external_id: "customer-9",
+      first_name: "Grace",
+      location: { city: "Lisbon", country: "PT", address1: "Rua Augusta 1" },
+      properties: { plan: "gold" },
+    },
+  },
+};
+
+/** The id of a profile. */
+export const exampleProfileId = "prof_01jcq5w8xkf5r8v4tqk2m9d3ha";
+
+/** A change of a profile. */
+export const exampleProfileUpdate = {
+  data: {
+    type: "profile",
+    id: exampleProfileId,
+    attributes: { last_name: "Hopper", properties: { plan: "platinum" } },
+    meta: { patch_properties: { append: { interests: ["compilers"] }, unset: "obsolete" } },
+  },
+};
+
+/** A merge. */
+export const exampleMerge = {
+  data: {
+    type: "profile-merge",
+    id: exampleProfileId,
+    relationships: { profiles: { data: [{ type: "profile", id: "prof_01jcq5w8xkf5r8v4tqk2m9d3hb" }] } },
+  },
+};
+
+/** An import. */
+export const exampleImport = {
+  data: {
+    type: "profile-bulk-import-job",
+    attributes: {
+      profiles: {
+        data: [
+          { type: "profile", attributes: { email: "ada@example.com", first_name: "Ada" } },
+          { type: "profile", attributes: { phone_number: "+351 910 000 123", properties: { plan: "silver" } } },
+        ],
+      },
+    },
+  },
+};
+
+/** A question about a metric. */
+export const exampleAggregate = {
+  data: {
+    type: "metric-aggregate",
+    attributes: {
+      metric_id: "mtr_01jcq5w8xkf5r8v4tqk2m9d3hc",
+      measurements: ["count", "sum_value", "unique"],
+      interval: "day",
+      timezone: "Europe/Lisbon",
+      filter: ["greater-or-equal(datetime,2026-11-01T00:00:00)", "less-than(datetime,2026-11-08T00:00:00)"],
+    },
+  },
+};

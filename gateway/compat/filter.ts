@@ -1,0 +1,129 @@
+/**
+ * Filters: `equals(email,"a,b@example.com"),greater-than(created,2026-01-01)`. Several are joined by a comma, and all must be fulfilled. Values in
+ * double quotes have the escapes of JSON, those in single quotes only `\'` and `\\`; lists stand in brackets; dates and numbers are bare.
+ */
+
+/** One condition. */
+export interface Condition {
+  operator: string;
+  field: string;
+  /** None for `has(field)`; a list for `any(field,[…])`. */
+  values: string[];
+  /** That the value stood without quotes, and in no list. */
+  isBare?: true;
+}
+
+/** A filter that cannot be read, and why. */
+export class FilterError extends Error {}
+
+const conditionsMax = 20;
+const valuesMax = 500;
+
+/** @throws FilterError */
+export function parseFilter(text: string): Condition[] {
+  const reader = new FilterReader(text);
+  const conditions: Condition[] = [];
+  do {
+    conditions.push(reader.readCondition());
+    if (conditions.length > conditionsMax) throw new FilterError(`There are at most ${conditionsMax} conditions.`);
+  } while (reader.take(","));
+  reader.expectEnd();
+  return conditions;
+}
+
+class FilterReader {
+  readonly #text: string;
+  #at = 0;
+  #isBare = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  readCondition(): Condition {
+    const operator = this.#match(/[a-z][a-z-]*/y, "an operator, such as equals");
+    this.#expect("(");
+    // Dimensions are named in words, such as Campaign Name.
+    const field = this.#match(/[^\s,()[\]"'](?:[^,()[\]"']*[^\s,()[\]"'])?/y, "the name of a field");
+    this.#isBare = false;
+    const values = this.take(",") ? this.#readValues() : [];
+    this.#expect(")");
+    return { operator, field, values, ...(this.#isBare ? { isBare: true } : {}) };
+  }
+
+  /** Takes a character if it is the next. */
+  take(character: string): boolean {
+    this.#skipSpace();
+    if (this.#text[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  expectEnd(): void {
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#wrong("a comma or the end");
+  }
+
+  #readValues(): string[] {
+    if (!this.take("[")) {
+      this.#skipSpace();
+      const first = this.#text[this.#at];
+      this.#isBare = first !== '"' && first !== "'";
+      return [this.#readValue()];
+    }
+    const values: string[] = [];
+    if (this.take("]")) return values;
+    do {
+      values.push(this.#readValue());
+      if (values.length > valuesMax) throw new FilterError(`There are at most ${valuesMax} values in a list.`);
+    } while (this.take(","));
+    this.#expect("]");
+    return values;
+  }
+
+  #readValue(): string {
+    this.#skipSpace();
+    const quote = this.#text[this.#at];
+    if (quote === '"') {
+      const literal = this.#match(/"(?:[^"\\]|\\.)*"/sy, "the end of a quoted value");
+      try {
+        return JSON.parse(literal) as string;
+      } catch {
+        throw new FilterError("A value in double quotes is written as in JSON.");
+      }
+    }
+    if (quote === "'") {
+      const literal = this.#match(/'(?:[^'\\]|\\.)*'/sy, "the end of a quoted value");
+      return literal.slice(1, -1).replaceAll(/\\(['\\])/g, "$1");
+    }
+    return this.#match(/[^,()[\]"']+/y, "a value").trimEnd();
+  }
+
+  #skipSpace(): void {
+    while (this.#text[this.#at] === " ") this.#at++;
+  }
+
+  #expect(character: string): void {
+    if (!this.take(character)) throw this.#wrong(`"${character}"`);
+  }
+
+  #match(pattern: RegExp, expected: string): string {
+    this.#skipSpace();
+    pattern.lastIndex = this.#at;
+    const [found] = pattern.exec(this.#text) ?? [];
+    if (found === undefined) throw this.#wrong(expected);
+    this.#at += found.length;
+    return found;
+  }
+
+  #wrong(expected: string): FilterError {
+    return new FilterError(`The filter cannot be read: at character ${this.#at + 1} ${expected} is missing.`);
+  }
+}
+
+/** A condition as text that is read as the same. */
+export function formatCondition({ operator, field, values }: Condition): string {
+  const texts = values.map((value) => JSON.stringify(value));
+  if (operator === "any") return `any(${field},[${texts.join(",")}])`;
+  return `${operator}(${[field, ...texts].join(",")})`;
+}

@@ -1,0 +1,86 @@
+/** Paths of the other platform: those that are served, and those that are known and say that they are not, also without `/api` in front. */
+
+/** First segments of paths that are served. */
+export const areas = [
+  "events",
+  "event-bulk-create-jobs",
+  "profiles",
+  "profile-import",
+  "profile-merge",
+  "profile-bulk-import-jobs",
+  "metrics",
+  "metric-aggregates",
+  "accounts",
+] as const;
+
+/** First segments of paths that are known, and not served. */
+export const unsupportedAreas = [
+  "back-in-stock-subscriptions",
+  "campaign-messages",
+  "campaign-recipient-estimations",
+  "campaign-send-jobs",
+  "campaign-values-reports",
+  "campaigns",
+  "catalog-categories",
+  "catalog-items",
+  "catalog-variants",
+  "client",
+  "conversations",
+  "coupon-codes",
+  "coupons",
+  "custom-metrics",
+  "custom-objects",
+  "data-privacy-deletion-jobs",
+  "data-sources",
+  "flow-actions",
+  "flow-messages",
+  "flow-series-reports",
+  "flow-values-reports",
+  "flows",
+  "form-values-reports",
+  "forms",
+  "image-upload",
+  "images",
+  "lists",
+  "mapped-metrics",
+  "metric-properties",
+  "profile-subscription-bulk-create-jobs",
+  "profile-subscription-bulk-delete-jobs",
+  "profile-suppression-bulk-create-jobs",
+  "profile-suppression-bulk-delete-jobs",
+  "push-tokens",
+  "reviews",
+  "segment-values-reports",
+  "segments",
+  "tag-groups",
+  "tags",
+  "template-clone",
+  "template-render",
+  "template-universal-content",
+  "templates",
+  "tracking-settings",
+  "web-feeds",
+  "webhook-topics",
+  "webhooks",
+] as const;
+
+const firstSegments: ReadonlySet<string> = new Set(["api", ...areas, ...unsupportedAreas]);
+
+/**
+ * A URL as the routes of this surface know it: slashes that stand twice are one, and none stands at the end. Clients differ in both, and a
+ * redirect would lose the bodies of some. URLs of other surfaces stay as they are.
+ */
+export function normalizeUrl(url: string): string {
+  const queryAt = url.indexOf("?");
+  const path = queryAt < 0 ? url : url.slice(0, queryAt);
+  const collapsed = path.replaceAll(/\/{2,}/g, "/");
+  if (!isCompatPath(collapsed)) return url;
+  const trimmed = collapsed.length > 1 ? collapsed.replace(/\/$/, "") : collapsed;
+  return queryAt < 0 ? trimmed : trimmed + url.slice(queryAt);
+}
+
+/** Whether a path is of this surface, be it served or not. */
+export function isCompatPath(path: string): boolean {
+  const [, first = ""] = /^\/([^/?#]*)/.exec(path) ?? [];
+  return firstSegments.has(first);
+}

@@ -1,0 +1,213 @@
+import { create } from "@bufbuild/protobuf";
+import { ImportItemSchema, type ImportItem } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { callerOf, callOf } from "../../plugins/request.ts";
+import { givenId, readProfile } from "../bodies.ts";
+import type { CompatContext } from "../context.ts";
+import { toId } from "../convert/ids.ts";
+import { importErrorResource, jobResource, originalJson, toStatuses } from "../convert/jobs.ts";
+import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts";
+import { exampleImport } from "../examples.ts";
+import { Faults } from "../faults.ts";
+import { jobIdOf } from "../job-ids.ts";
+import type { Links } from "../links.ts";
+import { toProfileResources } from "../profiles.ts";
+import { sendDocument, sendWritten, type Document } from "../reply.ts";
+import { ImportError, ImportJob, Profile } from "../resources.ts";
+import type { Router } from "../router.ts";
+import { ProfileImportJob } from "../schemas.ts";
+import { pick } from "../sparse.ts";
+import { createChecker } from "../validation.ts";
+
+const profilesMax = 10_000;
+const itemsPointer = "/data/attributes/profiles/data";
+const fields = ["profile-bulk-import-job", "list"];
+const page = { sizeDefault: 20, sizeMax: 100 };
+const body = createChecker(ProfileImportJob, "profile-bulk-import-job");
+
+const createJob = {
+  id: "compatCreateImportJob",
+  summary: "Import 1 to 10,000 profiles",
+  description:
+    "Checked as a whole: one bad profile refuses all of them, and every fault is told. They are written behind the answer, each as " +
+    "/profile-import would. Lists are passed over.",
+  query: { fields },
+  body: ProfileImportJob,
+  example: exampleImport,
+  data: ImportJob,
+  success: { 202: "The job" },
+};
+
+const list = {
+  id: "compatListImportJobs",
+  summary: "List import jobs",
+  query: { filters: { status: ["any", "equals"] }, sorts: ["created_at"], sortDefault: "-created_at", page, fields },
+  data: ImportJob,
+  list: true,
+  success: { 200: "A page of jobs" },
+} as const;
+
+const read = {
+  id: "compatGetImportJob",
+  summary: "Read an import job",
+  description: "It is forgotten 7 days after it was made.",
+  query: { includes: ["lists"], fields },
+  data: ImportJob,
+  success: { 200: "The job" },
+};
+
+const profilesOf = {
+  id: "compatListImportedProfiles",
+  summary: "List the profiles that a job has written",
+  query: { page, fields: ["profile"], additional: ["subscriptions", "predictive_analytics"] },
+  data: Profile,
+  list: true,
+  success: { 200: "A page of profiles" },
+} as const;
+
+const errorsOf = {
+  id: "compatListImportErrors",
+  summary: "List what a job could not write",
+  query: { page, fields: ["import-error"] },
+  data: ImportError,
+  list: true,
+  success: { 200: "A page of errors" },
+} as const;
+
+export function importJobRoutes(router: Router, context: CompatContext): void {
+  const { clients } = context;
+  const base = "/profile-bulk-import-jobs";
+  const linkTo = (links: Links, id: string): { self: string } => links.to(`${base}/${id}`);
+
+  router.route("POST", base, "profiles:write", createJob, async ({ request, reply, query, links }) => {
+    const { propertyId } = callerOf(request);
+    const items = readItems(request.body, propertyId);
+    const jobId = jobIdOf(request);
+    const asked = clients.profiles.createImportJob({ propertyId, jobId, items }, callOptions(callOf(request)));
+    const { job } = await calling(asked, () => itemsPointer);
+    if (!job) throw new Error("the job was not returned");
+    const self = linkTo(links, job.id);
+    return sendWritten(reply, 202, { data: pick(jobResource(job, self), query), links: self });
+  });
+
+  router.route("GET", base, "profiles:read", list, async ({ request, reply, query, links }) => {
+    const { propertyId } = callerOf(request);
+    const names = query.conditions.map(({ values }) => values);
+    const wanted = names.reduce((all, some) => all.filter((name) => some.includes(name)), names[0] ?? []);
+    const statuses = toStatuses(wanted);
+    // A state that no job has is not any state.
+    if (names.length > 0 && statuses.length === 0)
+      return sendDocument(reply, 200, { data: [], links: links.page(undefined) });
+    const found = await calling(
+      clients.profiles.listImportJobs(
+        {
+          propertyId,
+          statuses,
+          ascending: query.sort.ascending,
+          limit: query.size,
+          ...(query.after === undefined ? {} : { afterJobId: query.after }),
+        },
+        callOptions(callOf(request)),
+      ),
+    );
+    const last = found.jobs.at(-1);
+    const data = found.jobs.map((job) => pick(jobResource(job, linkTo(links, job.id)), query));
+    const cursor = found.hasMore && last ? query.writeCursor(last.id) : undefined;
+    return sendDocument(reply, 200, { data, links: links.page(cursor) });
+  });
+
+  router.route("GET", `${base}/:id`, "profiles:read", read, async ({ request, reply, query, links, id }) => {
+    const { propertyId } = callerOf(request);
+    const asked = clients.profiles.getImportJob({ propertyId, jobId: toJobId(id) }, callOptions(callOf(request)));
+    const { job } = await calling(asked, () => "id");
+    if (!job) throw noSuchJob();
+    const document: Document = { data: pick(jobResource(job, linkTo(links, job.id)), query), links: links.self() };
+    return sendDocument(reply, 200, query.includes.size > 0 ? { ...document, included: [] } : document);
+  });
+
+  router.route(
+    "GET",
+    `${base}/:id/profiles`,
+    "profiles:read",
+    profilesOf,
+    async ({ request, reply, query, links, id }) => {
+      const { propertyId } = callerOf(request);
+      const asked = {
+        propertyId,
+        jobId: toJobId(id),
+        limit: query.size,
+        ...(query.after === undefined ? {} : { afterProfileId: query.after }),
+      };
+      const found = await calling(
+        clients.profiles.listImportedProfiles(asked, callOptions(callOf(request))),
+        () => "id",
+      );
+      const last = found.lastProfileId;
+      const cursor = found.hasMore && last !== undefined ? query.writeCursor(last) : undefined;
+      const data = await toProfileResources(context, request, found.profiles, query, links);
+      return sendDocument(reply, 200, { data, links: links.page(cursor) });
+    },
+  );
+
+  router.route(
+    "GET",
+    `${base}/:id/import-errors`,
+    "profiles:read",
+    errorsOf,
+    async ({ request, reply, query, links, id }) => {
+      const { propertyId } = callerOf(request);
+      const asked = {
+        propertyId,
+        jobId: toJobId(id),
+        limit: query.size,
+        ...(query.after === undefined ? {} : { afterItem: Number(query.after) }),
+      };
+      const found = await calling(clients.profiles.listImportErrors(asked, callOptions(callOf(request))), () => "id");
+      const last = found.errors.at(-1);
+      const data = found.errors.map((failure) => pick(importErrorResource(failure), query));
+      const cursor = found.hasMore && last ? query.writeCursor(String(last.item)) : undefined;
+      return sendDocument(reply, 200, { data, links: links.page(cursor) });
+    },
+  );
+}
+
+function readItems(sent: unknown, propertyId: string): ImportItem[] {
+  const { data } = body.read(sent).data.attributes.profiles;
+  const faults = new Faults();
+  if (data.length > profilesMax) {
+    faults.add(itemsPointer, `There are at most ${profilesMax} profiles in one job.`, "too_many_items");
+    faults.check();
+  }
+  const items: ImportItem[] = [];
+  for (const [index, item] of data.entries()) {
+    const pointer = `${itemsPointer}/${index}`;
+    const given = readProfile(item, faults, pointer);
+    if (!given) continue;
+    const { write } = given;
+    const profileId = givenId(given);
+    if (given.id !== undefined && profileId === undefined)
+      faults.add(`${pointer}/id`, "This is not the id of a profile.");
+    items.push(
+      create(ImportItemSchema, {
+        write:
+          profileId === undefined
+            ? { case: "upsert", value: toUpsertRequest(propertyId, write) }
+            : { case: "update", value: toUpdateRequest(propertyId, profileId, write) },
+        originalJson: originalJson(item as { id?: string; attributes?: object }),
+      }),
+    );
+  }
+  faults.check();
+  return items;
+}
+
+function toJobId(id: string): string {
+  const jobId = toId("job", id);
+  if (jobId === undefined) throw noSuchJob();
+  return jobId;
+}
+
+function noSuchJob(): DaybookError {
+  return new DaybookError("resource_not_found", "A job with this id does not exist.", { param: "id" });
+}

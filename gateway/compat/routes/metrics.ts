@@ -1,0 +1,88 @@
+import { DaybookError } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { callerOf, callOf } from "../../plugins/request.ts";
+import type { CompatContext } from "../context.ts";
+import { toId } from "../convert/ids.ts";
+import { integrationCategories, integrationNames, metricResource } from "../convert/metrics.ts";
+import type { Condition } from "../filter.ts";
+import { sendDocument } from "../reply.ts";
+import { Metric } from "../resources.ts";
+import type { Router } from "../router.ts";
+import { pick } from "../sparse.ts";
+
+const pageSize = 200;
+const includes = ["flow-triggers"];
+const fields = ["metric", "flow"];
+
+const list = {
+  id: "compatListMetrics",
+  summary: "List metrics",
+  query: {
+    filters: { "integration.name": ["equals"], "integration.category": ["equals"] },
+    page: { sizeDefault: pageSize, sizeMax: pageSize, isFixed: true },
+    includes,
+    fields,
+  },
+  data: Metric,
+  list: true,
+  success: { 200: "A page of metrics" },
+} as const;
+
+const read = {
+  id: "compatGetMetric",
+  summary: "Read a metric",
+  query: { includes, fields },
+  data: Metric,
+  success: { 200: "The metric" },
+};
+
+export function metricRoutes(router: Router, { clients }: CompatContext): void {
+  router.route("GET", "/metrics", "metrics:read", list, async ({ request, reply, query, links }) => {
+    const { propertyId } = callerOf(request);
+    const kinds = readKinds(query.conditions);
+    const [kind] = kinds;
+    const asked = {
+      propertyId,
+      limit: query.size,
+      // The platform's own are shown to who asks for them.
+      system: kinds.length === 1 && kind === "system",
+      ...(query.after === undefined ? {} : { afterMetricId: query.after }),
+    };
+    const found =
+      kind === undefined
+        ? { metrics: [], hasMore: false }
+        : await calling(clients.metrics.listMetrics(asked, callOptions(callOf(request))));
+    const last = found.metrics.at(-1);
+    const data = found.metrics.map((metric) => pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query));
+    const included = query.includes.size > 0 ? { included: [] } : {};
+    const cursor = found.hasMore && last ? query.writeCursor(last.id) : undefined;
+    return sendDocument(reply, 200, { data, ...included, links: links.page(cursor) });
+  });
+
+  router.route("GET", "/metrics/:id", "metrics:read", read, async ({ request, reply, query, links, id }) => {
+    const metricId = toId("mtr", id);
+    const asked = { propertyId: callerOf(request).propertyId, metricIds: [metricId ?? ""] };
+    const found =
+      metricId === undefined
+        ? undefined
+        : await calling(clients.metrics.getMetrics(asked, callOptions(callOf(request))));
+    const [metric] = found?.metrics ?? [];
+    if (!metric) throw new DaybookError("resource_not_found", "A metric with this id does not exist.", { param: "id" });
+    const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
+    const included = query.includes.size > 0 ? { included: [] } : {};
+    return sendDocument(reply, 200, { data, ...included, links: links.self() });
+  });
+}
+
+type Kind = keyof typeof integrationNames;
+
+/** Which integrations fulfil all conditions. */
+function readKinds(conditions: readonly Condition[]): Kind[] {
+  const kinds: Kind[] = ["api", "system"];
+  return kinds.filter((kind) =>
+    conditions.every(({ field, values }) => {
+      const text = field === "integration.name" ? integrationNames[kind] : integrationCategories[kind];
+      return values[0]?.toLowerCase() === text.toLowerCase();
+    }),
+  );
+}

@@ -1,0 +1,204 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ProfileStatus, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { operationOf } from "../../plugins/idempotency.ts";
+import { callerOf, callOf } from "../../plugins/request.ts";
+import { readProfile, type GivenProfile } from "../bodies.ts";
+import type { CompatContext } from "../context.ts";
+import { toId } from "../convert/ids.ts";
+import { identifiersToRemove, toCreateRequest, toPointer } from "../convert/profile-requests.ts";
+import { readProfileWrite } from "../convert/profile-in.ts";
+import { exampleMerge, exampleProfileUpdate, exampleProfileWrite } from "../examples.ts";
+import { Faults } from "../faults.ts";
+import type { Links } from "../links.ts";
+import {
+  findProfile,
+  replaceInProfile,
+  noSuchProfile,
+  toProfileResources,
+  updateProfile,
+  upsertProfile,
+} from "../profiles.ts";
+import type { Query } from "../query.ts";
+import { sendWritten } from "../reply.ts";
+import { MergedProfile, Profile } from "../resources.ts";
+import type { Router } from "../router.ts";
+import { ProfileCreate, ProfileImport, ProfileMerge, ProfileUpdate } from "../schemas.ts";
+import { createChecker } from "../validation.ts";
+
+const createBody = createChecker(ProfileCreate, "profile");
+const importBody = createChecker(ProfileImport, "profile");
+const updateBody = createChecker(ProfileUpdate, "profile");
+const mergeBody = createChecker(ProfileMerge, "profile-merge");
+
+const query = { fields: ["profile"], additional: ["subscriptions", "predictive_analytics"] };
+
+const create = {
+  id: "compatCreateProfile",
+  summary: "Create a profile",
+  description: "An identifier that somebody has is refused with 409 `duplicate_profile`, whose meta names the profile.",
+  query,
+  body: ProfileCreate,
+  example: exampleProfileWrite,
+  data: Profile,
+  success: { 201: "The profile made" },
+};
+
+const upsert = {
+  id: "compatImportProfile",
+  summary: "Create or update a profile",
+  description:
+    "Writes to the profile of `id`, or to the one that has the identifiers. Fields left out stay, null clears, properties merge by key, and " +
+    "`meta.patch_properties` appends, unappends and unsets. Identifiers are added: null takes none away.",
+  query,
+  body: ProfileImport,
+  example: exampleProfileWrite,
+  data: Profile,
+  success: { 200: "The profile updated", 201: "The profile made" },
+};
+
+const update = {
+  id: "compatUpdateProfile",
+  summary: "Update a profile",
+  description:
+    "As the import does; but a new email, phone_number or external_id takes the place of the old one, and null takes it away.",
+  query,
+  body: ProfileUpdate,
+  example: exampleProfileUpdate,
+  data: Profile,
+  success: { 200: "The profile updated" },
+};
+
+const merge = {
+  id: "compatMergeProfiles",
+  summary: "Merge profiles into one",
+  description: "For good. What the destination lacks comes from the sources.",
+  query: { fields: ["profile"] },
+  body: ProfileMerge,
+  example: exampleMerge,
+  data: MergedProfile,
+  success: { 201: "They are one" },
+};
+
+const pointers = { id: "/data/id", attributes: "/data/attributes" };
+
+export function profileWriteRoutes(router: Router, context: CompatContext): void {
+  const { clients } = context;
+
+  router.route("POST", "/profiles", "profiles:write", create, async ({ request, reply, query: asked, links }) => {
+    const { data } = createBody.read(request.body);
+    const given = readGood({ ...data, id: null, meta: null });
+    const { write } = given;
+    const { propertyId } = callerOf(request);
+    const made = clients.profiles.createProfile(
+      { ...toCreateRequest(propertyId, write), ...operationOf(request) },
+      callOptions(callOf(request)),
+    );
+    const { profile } = await calling(made, toPointer(write, pointers.attributes));
+    return sendProfile(request, reply, 201, { profile, asked, links });
+  });
+
+  router.route("POST", "/profile-import", "profiles:write", upsert, async ({ request, reply, query: asked, links }) => {
+    const given = readGood(importBody.read(request.body).data);
+    const { id, write } = given;
+    if (id === undefined) {
+      const { profile, created } = await upsertProfile(context, request, write, { pointers, preferFirst: false });
+      request.isUnfinished = true;
+      const kept = await removeEmails(request, profile, given);
+      request.isUnfinished = false;
+      return sendProfile(request, reply, created ? 201 : 200, { profile: kept, asked, links });
+    }
+    const kept = { ...write, cleared: new Set<never>() };
+    const profile = await replaceInProfile(context, request, id, kept, { pointers, param: pointers.id });
+    return sendProfile(request, reply, 200, { profile, asked, links });
+  });
+
+  router.route(
+    "PATCH",
+    "/profiles/:id",
+    "profiles:write",
+    update,
+    async ({ request, reply, query: asked, links, id }) => {
+      const { data } = updateBody.read(request.body);
+      const faults = new Faults();
+      if (typeof data.id === "string" && toId("prof", data.id) !== toId("prof", id)) {
+        faults.add(pointers.id, "This is not the id in the path.", "parameter_conflict");
+      }
+      const write = readProfileWrite({ attributes: data.attributes ?? {}, meta: data.meta }, faults, {
+        pointer: pointers.attributes,
+        metaPointer: "/data/meta",
+      });
+      faults.check();
+      const profile = await replaceInProfile(context, request, id, write, { pointers, param: "id" });
+      return sendProfile(request, reply, 200, { profile, asked, links });
+    },
+  );
+
+  router.route("POST", "/profile-merge", "profiles:merge", merge, async ({ request, reply, links }) => {
+    const { id, relationships } = mergeBody.read(request.body).data;
+    const { propertyId } = callerOf(request);
+    const destination = toId("prof", id);
+    if (destination === undefined) throw noSuchProfile(id, pointers.id);
+    const faults = new Faults();
+    const place = (index: number): string => `/data/relationships/profiles/data/${index}/id`;
+    const sources = relationships.profiles.data.map((source, index) => {
+      const sourceId = toId("prof", source.id);
+      if (sourceId === undefined) throw noSuchProfile(source.id, place(index));
+      if (sourceId === destination) faults.add(place(index), "A profile is not merged into itself.");
+      return sourceId;
+    });
+    faults.check();
+    // So that nothing is merged when one of several is not there.
+    for (const [index, source] of sources.entries()) {
+      if (sources.length === 1) continue;
+      const { status } = await findProfile(context, request, source, place(index));
+      if (status === ProfileStatus.REDACTED) throw impossibleMerge(place(index));
+    }
+    let survivor = destination;
+    for (const [index, sourceProfileId] of sources.entries()) {
+      const merged = clients.profiles.mergeProfiles(
+        { propertyId, profileId: survivor, sourceProfileId, ...operationOf(request, index) },
+        callOptions(callOf(request)),
+      );
+      const { profile } = await calling(merged, (param) => (param === "profile_id" ? pointers.id : place(index)));
+      survivor = profile?.id ?? survivor;
+      request.isUnfinished = true;
+    }
+    request.isUnfinished = false;
+    const data = { type: "profile", id: survivor, links: links.to(`/profiles/${survivor}`) };
+    return sendWritten(reply, 201, { data, links: links.self() });
+  });
+
+  /** Takes away what an import takes away of identifiers, which an upsert cannot. */
+  async function removeEmails(request: FastifyRequest, profile: ProfileMessage, { write }: GivenProfile) {
+    if (write.removedEmails.length === 0) return profile;
+    const nothing = { ...write, identifiers: [], operations: [], attributesJson: undefined, location: undefined };
+    const remove = identifiersToRemove(profile, { ...nothing, cleared: new Set(), losesPhone: false });
+    return updateProfile(context, request, profile, nothing, { pointers, part: "emails", remove });
+  }
+
+  async function sendProfile(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status: number,
+    { profile, asked, links }: { profile: ProfileMessage | undefined; asked: Query; links: Links },
+  ): Promise<FastifyReply> {
+    if (!profile) throw new Error("the profile was not returned");
+    const [data] = await toProfileResources(context, request, [profile], asked, links);
+    if (!data) throw new Error("a profile is a resource");
+    return sendWritten(reply, status, { data, links: links.to(`/profiles/${profile.id}`) });
+  }
+}
+
+function impossibleMerge(param: string): DaybookError {
+  return new DaybookError("invalid_state_transition", "The source is redacted.", { param });
+}
+
+function readGood(data: unknown): GivenProfile {
+  const faults = new Faults();
+  const given = readProfile(data, faults, "/data");
+  faults.check();
+  if (!given) throw new Error("what cannot be read is at fault");
+  return given;
+}

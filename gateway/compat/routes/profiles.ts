@@ -1,0 +1,181 @@
+import type { FastifyRequest } from "fastify";
+import { ProfileSort, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { fromTimestamp, toTimestamp } from "#shared/time.ts";
+import { callerOf, callOf } from "../../plugins/request.ts";
+import type { CompatContext } from "../context.ts";
+import {
+  identifierProblem,
+  identifierTypes,
+  restorePlus,
+  toPhone,
+  type IdentifierField,
+} from "../convert/identifiers.ts";
+import { toId } from "../convert/ids.ts";
+import { firstOf } from "../convert/profile-requests.ts";
+import { InstantRange } from "../convert/ranges.ts";
+import { readTime } from "../convert/times.ts";
+import type { Condition } from "../filter.ts";
+import { findProfile, toProfileResources } from "../profiles.ts";
+import type { Query } from "../query.ts";
+import { sendDocument } from "../reply.ts";
+import { Profile } from "../resources.ts";
+import type { Router } from "../router.ts";
+
+const additional = ["subscriptions", "predictive_analytics"];
+const fields = ["profile", "list", "segment", "push-token", "conversation"];
+const isOf = ["any", "equals"];
+const isBetween = ["greater-than", "less-than", "greater-or-equal", "less-or-equal"];
+
+const list = {
+  id: "compatListProfiles",
+  summary: "List profiles",
+  description: "What they are known by is shown to keys with the scope `identifiers:read_value`.",
+  query: {
+    filters: {
+      id: isOf,
+      email: isOf,
+      phone_number: isOf,
+      external_id: isOf,
+      _kx: ["equals"],
+      created: isBetween,
+      updated: isBetween,
+    },
+    sorts: ["created", "updated", "email", "id"],
+    sortDefault: "-created",
+    page: { sizeDefault: 20, sizeMax: 100 },
+    includes: ["conversations", "push-tokens", "lists", "segments"],
+    fields,
+    additional,
+  },
+  data: Profile,
+  list: true,
+  success: { 200: "A page of profiles" },
+} as const;
+
+const read = {
+  id: "compatGetProfile",
+  summary: "Read a profile",
+  description: "A merged one is read as its survivor.",
+  query: { includes: ["conversations", "lists", "push-tokens", "segments"], fields, additional },
+  data: Profile,
+  success: { 200: "The profile" },
+} as const;
+
+const sorts: Readonly<Record<string, ProfileSort>> = {
+  created: ProfileSort.CREATED_AT,
+  updated: ProfileSort.UPDATED_AT,
+  email: ProfileSort.EMAIL,
+  id: ProfileSort.ID,
+};
+
+export function profileRoutes(router: Router, context: CompatContext): void {
+  const { clients } = context;
+
+  router.route("GET", "/profiles", "profiles:read", list, async ({ request, reply, query, links }) => {
+    const wanted = readConditions(query.conditions);
+    const found = wanted ? await listProfiles(request, query, wanted) : { profiles: [], hasMore: false };
+    const last = found.profiles.at(-1);
+    const cursor =
+      found.hasMore && last ? query.writeCursor(JSON.stringify(placeOf(query.sort.field, last))) : undefined;
+    const data = await toProfileResources(context, request, found.profiles, query, links);
+    const included = query.includes.size > 0 ? { included: [] } : {};
+    return sendDocument(reply, 200, { data, ...included, links: links.page(cursor) });
+  });
+
+  async function listProfiles(request: FastifyRequest, query: Query, wanted: Wanted) {
+    const { propertyId } = callerOf(request);
+    const [micros, profileId, email] =
+      query.after === undefined ? [] : (JSON.parse(query.after) as ReturnType<typeof placeOf>);
+    const asked = {
+      propertyId,
+      ...wanted,
+      sort: sorts[query.sort.field] ?? ProfileSort.CREATED_AT,
+      ascending: query.sort.ascending,
+      limit: query.size,
+      ...(profileId === undefined
+        ? {}
+        : {
+            after: {
+              time: toTimestamp(micros ?? 0),
+              profileId,
+              ...(email === undefined || email === null ? {} : { email }),
+            },
+          }),
+    };
+    return calling(clients.profiles.listProfiles(asked, callOptions(callOf(request))));
+  }
+
+  router.route("GET", "/profiles/:id", "profiles:read", read, async ({ request, reply, query, links, id }) => {
+    const profile = await findProfile(context, request, id, "id");
+    const [data] = await toProfileResources(context, request, [profile], query, links);
+    if (!data) throw new Error("a profile is a resource");
+    const included = query.includes.size > 0 ? { included: [] } : {};
+    return sendDocument(reply, 200, { data, ...included, links: links.self() });
+  });
+}
+
+/** Where a list goes on behind a profile. */
+function placeOf(field: string, profile: ProfileMessage): [number, string, string | null] {
+  const time = field === "updated" ? profile.updatedAt : profile.createdAt;
+  return [
+    time ? fromTimestamp(time) : 0,
+    profile.id,
+    field === "email" ? (firstOf(profile, "email")?.value ?? null) : null,
+  ];
+}
+
+interface Wanted {
+  identifiers?: { type: string; value: string }[];
+  anyIdentifiers?: { type: string; value: string }[];
+  profileIds?: string[];
+  createdAt?: object;
+  updatedAt?: object;
+}
+
+/** Makes of filters what is asked for; undefined when there can be nothing. */
+function readConditions(conditions: readonly Condition[]): Wanted | undefined {
+  const identifiers: { type: string; value: string }[] = [];
+  const ranges = { created: new InstantRange(), updated: new InstantRange() };
+  let anyIdentifiers: { type: string; value: string }[] | undefined;
+  let profileIds: Set<string> | undefined;
+  for (const { operator, field, values } of conditions) {
+    if (field === "id") {
+      const ids = new Set(values.flatMap((value) => toId("prof", value) ?? []));
+      profileIds = profileIds ? profileIds.intersection(ids) : ids;
+      if (profileIds.size === 0) return undefined;
+    } else if (field === "created" || field === "updated") {
+      const micros = readTime(values[0] ?? "");
+      if (micros === undefined) throw refuse(`${field} is compared with an ISO 8601 date-time.`);
+      ranges[field].narrow(operator, micros);
+    } else {
+      const some = values.flatMap((value) => toIdentifier(field as IdentifierField, value) ?? []);
+      if (some.length === 0) return undefined;
+      if (operator === "equals") identifiers.push(...some);
+      else if (anyIdentifiers)
+        throw refuse("Only one of email, phone_number and external_id can be asked for with any.");
+      else anyIdentifiers = some;
+    }
+  }
+  return {
+    ...(identifiers.length > 0 ? { identifiers } : {}),
+    ...(anyIdentifiers ? { anyIdentifiers } : {}),
+    ...(profileIds ? { profileIds: [...profileIds] } : {}),
+    ...(ranges.created.isOpen ? {} : { createdAt: ranges.created.toMessage() }),
+    ...(ranges.updated.isOpen ? {} : { updatedAt: ranges.updated.toMessage() }),
+  };
+}
+
+/** What is looked for; undefined for what nobody can be known by. */
+function toIdentifier(field: IdentifierField, text: string): { type: string; value: string } | undefined {
+  const restored = restorePlus(field, text);
+  const value = field === "phone_number" ? toPhone(restored) : restored;
+  if (value === undefined || (field !== "phone_number" && identifierProblem(field, value) !== undefined))
+    return undefined;
+  return { type: identifierTypes[field], value };
+}
+
+function refuse(message: string): DaybookError {
+  return new DaybookError("unsupported_filter", message, { param: "filter" });
+}

@@ -1,0 +1,23 @@
+/** Sparse fields: what of a resource was asked for. */
+import { isJsonObject } from "#shared/json.ts";
+import type { Query } from "./query.ts";
+import type { Resource } from "./reply.ts";
+
+const pathsMax = 100;
+
+/** The resource with the attributes that `fields[type]` asks for, by name or by dotted path such as `location.city`; all without it. */
+export function pick(resource: Resource, { fields }: Pick<Query, "fields">): Resource {
+  const paths = fields.get(resource.type);
+  if (!paths || !resource.attributes) return resource;
+  return { ...resource, attributes: pickPaths(resource.attributes, paths.slice(0, pathsMax)) };
+}
+
+function pickPaths(value: object, paths: readonly string[]): object {
+  // Own properties throughout: a caller's key may be `__proto__`.
+  const entries = Object.entries(value).flatMap(([key, child]): [string, unknown][] => {
+    if (paths.includes(key)) return [[key, child]];
+    const inner = paths.flatMap((path) => (path.startsWith(`${key}.`) ? [path.slice(key.length + 1)] : []));
+    return inner.length > 0 && isJsonObject(child) ? [[key, pickPaths(child, inner)]] : [];
+  });
+  return Object.fromEntries(entries);
+}
