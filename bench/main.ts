@@ -4,11 +4,14 @@ import { Owner } from "#shared/lifecycle.ts";
 import { startDaybook } from "./contestants/daybook.ts";
 import { aggregate, uniques } from "./suites/aggregates.ts";
 import { batches } from "./suites/batches.ts";
+import { compatEvents, compatImport } from "./suites/compat.ts";
 import { counted } from "./suites/counted.ts";
 import { full } from "./suites/full.ts";
+import { guarantees } from "./suites/guarantees.ts";
 import { indexes } from "./suites/indexes.ts";
 import { list } from "./suites/list.ts";
 import { mesh } from "./suites/mesh.ts";
+import { overload } from "./suites/overload.ts";
 import { profileReads, profileUpserts } from "./suites/profiles.ts";
 import { singleEvents } from "./suites/single-events.ts";
 import type { Suite } from "./suites/suite.ts";
@@ -22,8 +25,12 @@ const suites: Record<string, Suite> = {
   indexes,
   read: profileReads,
   upsert: profileUpserts,
+  compat: compatEvents,
+  import: compatImport,
   counted,
   mesh,
+  guarantees,
+  overload,
   // The last: what they put into the tables would make them others than those of the suites before.
   list,
   aggregate,

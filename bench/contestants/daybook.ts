@@ -1,6 +1,12 @@
 /** Daybook as `npm start` runs it: one process, here over the bench's database. */
 import { join, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { encodeId } from "#shared/ids.ts";
+import { callOptions } from "#shared/interceptors.ts";
+import { http2Transport } from "#shared/transport.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { countRows, type BenchDatabase } from "../support/database.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";
@@ -10,6 +16,10 @@ import { startServer, type ServerProcess } from "../support/server-process.ts";
 export interface Daybook extends ServerProcess {
   /** A key of the live property. */
   key: string;
+  /** How its services are reached, by other gateways. */
+  services: { url: string; internalToken: string };
+  /** Makes another key of the live property, with a limit of its own. */
+  newKey: (requestsPerMinute: number) => Promise<string>;
   /** The test property, in which nothing is recorded but what a suite puts there. */
   other: { key: string; propertyId: string };
   countEvents: () => Promise<number>;
@@ -46,9 +56,17 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
     LOG_LEVEL: "warn",
   };
   const server = await startServer(file, env, signal);
+  const services = await readServices(database);
+  const propertyId = encodeId("prop", await findProperty(database, key));
+  const identity = createClient(IdentityService, http2Transport(services.url, services.internalToken));
   const daybook: Daybook = {
     ...server,
     key,
+    services,
+    async newKey(ordinary) {
+      const request = { propertyId, name: "bench", scopes: ["events:write"], rateLimits: { ordinary } };
+      return (await identity.createKey(request, callOptions({ requestId: "", caller: "bench" }))).secret;
+    },
     other: { key: testKey, propertyId: await findProperty(database, testKey) },
     countEvents: () => countRows(database.pool, "event.events"),
     settle: () => drainOutboxes(database, signal),
@@ -77,6 +95,13 @@ async function makeProfiles({ address, key }: Daybook, signal: AbortSignal): Pro
     const body = await response.text();
     if (!body.includes(`"failed":0`)) throw new Error(`profiles cannot be made: ${response.status} ${body}`);
   }
+}
+
+/** What it writes for the command line. */
+async function readServices(database: BenchDatabase): Promise<Daybook["services"]> {
+  const text = await readFile(join(dataFolder(database), "connection.json"), "utf8");
+  const { services_url: url, internal_token: internalToken } = JSON.parse(text) as Record<string, string>;
+  return { url: url ?? "", internalToken: internalToken ?? "" };
 }
 
 async function findProperty({ pool }: BenchDatabase, key: string): Promise<string> {

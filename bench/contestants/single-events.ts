@@ -1,4 +1,5 @@
 /** Whoever records events one by one over HTTP, from many clients at once. */
+import { randomUUID } from "node:crypto";
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { load, toRequest } from "../support/load.ts";
 import type { Contestant } from "../support/rounds.ts";
@@ -15,17 +16,42 @@ export interface Recorder {
 /** Clients at once. */
 export const connections = 64;
 
-export function singleEventsContestant(name: string, recorder: Recorder, signal: AbortSignal): Contestant {
+/** @param hasKeys whether each request comes with an Idempotency-Key of its own. */
+export function singleEventsContestant(
+  name: string,
+  recorder: Recorder,
+  signal: AbortSignal,
+  hasKeys = false,
+): Contestant {
   const { address, key, cpuSeconds, settle, countEvents } = recorder;
-  const requests = makeEvents(emailsMax).map((event) => toRequest("POST", "/v1/events", key, JSON.stringify(event)));
+  const { headers, stamp } = idempotencyKeys();
+  const requests = makeEvents(emailsMax).map((event) =>
+    toRequest("POST", "/v1/events", key, JSON.stringify(event), hasKeys ? headers : {}),
+  );
   return {
     name,
     async run(seconds) {
-      const result = await load({ address, requests, connections, seconds, signal });
+      const result = await load({ address, requests, connections, seconds, signal, ...(hasKeys ? { stamp } : {}) });
       return { ...result, items: result.requests };
     },
     cpuSeconds,
     settle,
     countRows: countEvents,
+  };
+}
+
+const digits = 12;
+
+/** A header with an Idempotency-Key, and what gives each request another one before it is sent. */
+function idempotencyKeys() {
+  const prefix = `bench-${randomUUID()}-`;
+  const value = prefix + "0".repeat(digits);
+  let count = 0;
+  return {
+    headers: { "idempotency-key": value },
+    stamp: (request: Buffer): void => {
+      const at = request.indexOf(prefix, 0, "latin1") + prefix.length;
+      request.write(String(++count).padStart(digits, "0"), at, "latin1");
+    },
   };
 }

@@ -16,12 +16,18 @@ export interface LoadOptions {
   seconds: number;
   /** Requests a second in all, spread evenly; without it as many as the connections can carry. */
   perSecond?: number;
+  /** Changes the bytes of a request in their place before it is sent, as for a header that is another each time. */
+  stamp?: (request: Buffer) => void;
+  /** Takes 429 for an answer too. Without it such a one fails as any other that is not 2xx. */
+  mayBeRefused?: true;
   signal: AbortSignal;
 }
 
-/** What came back: as many answers as requests, all of them 2xx. */
+/** What came back: as many answers as requests, all of them 2xx but for those that may be refused. */
 export interface LoadResult {
   requests: number;
+  /** Of these, those that were answered with 429. */
+  refused: number;
   /** From the first request to the last answer. */
   elapsedS: number;
   p50Ms: number;
@@ -34,12 +40,19 @@ const excerptBytesMax = 500;
 const headEnd = "\r\n\r\n";
 
 /** One request as it goes over the wire. */
-export function toRequest(method: string, path: string, key: string, body: string): Buffer {
+export function toRequest(
+  method: string,
+  path: string,
+  key: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): Buffer {
   const head = [
     `${method} ${path} HTTP/1.1`,
     "host: localhost",
     `authorization: Bearer ${key}`,
     "content-type: application/json",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   return Buffer.from(head.join("\r\n") + headEnd + body);
@@ -50,7 +63,7 @@ export function toRequest(method: string, path: string, key: string, body: strin
  * @throws Error at the first answer that is not 2xx, connection that breaks, or answer that does not come.
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const { address, requests, connections, seconds, perSecond, signal } = options;
+  const { address, requests, connections, seconds, perSecond, stamp, mayBeRefused = false, signal } = options;
   const { hostname, port } = new URL(address);
   const latencies: number[] = [];
   let cursor = 0;
@@ -59,15 +72,24 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const startMs = performance.now();
   const stopMs = startMs + seconds * 1000;
   let sent = 0;
+  let refused = 0;
   /** When the next request is due. */
   const nextDueMs = (): number => (perSecond === undefined ? 0 : startMs + (sent++ * 1000) / perSecond);
   try {
     await Promise.all(
       sockets.map((socket) =>
         converse(socket, AbortSignal.any([signal, timeout]), {
-          next: () => (performance.now() < stopMs ? requests[cursor++ % requests.length] : undefined),
+          next() {
+            const request = performance.now() < stopMs ? requests[cursor++ % requests.length] : undefined;
+            if (request) stamp?.(request);
+            return request;
+          },
           dueInMs: () => nextDueMs() - performance.now(),
-          answered: (latencyMs) => latencies.push(latencyMs),
+          mayBeRefused,
+          answered(latencyMs, isRefused) {
+            latencies.push(latencyMs);
+            if (isRefused) refused++;
+          },
         }),
       ),
     );
@@ -76,7 +98,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   }
   const elapsedS = (performance.now() - startMs) / 1000;
   const sorted = Float64Array.from(latencies).toSorted();
-  return { requests: sorted.length, elapsedS, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
+  const [p50Ms, p99Ms] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
+  return { requests: sorted.length, refused, elapsedS, p50Ms, p99Ms };
 }
 
 async function open(host: string, port: number): Promise<Socket> {
@@ -90,15 +113,18 @@ interface Conversation {
   next: () => Buffer | undefined;
   /** How long to wait before it; not at all when it is late. */
   dueInMs: () => number;
-  answered: (latencyMs: number) => void;
+  mayBeRefused: boolean;
+  answered: (latencyMs: number, isRefused: boolean) => void;
 }
 
-function converse(socket: Socket, signal: AbortSignal, { next, dueInMs, answered }: Conversation): Promise<void> {
+function converse(socket: Socket, signal: AbortSignal, conversation: Conversation): Promise<void> {
+  const { next, dueInMs, mayBeRefused, answered } = conversation;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sentMs = 0;
   let received: Buffer = Buffer.alloc(0);
   // Bytes that the answer has in all; 0 until its head is there.
   let expected = 0;
+  let isRefused = false;
   let receivedBytes = 0;
   const send = (): void => {
     const waitMs = dueInMs();
@@ -116,12 +142,13 @@ function converse(socket: Socket, signal: AbortSignal, { next, dueInMs, answered
     receivedBytes += chunk.length;
     if (expected === 0) {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      expected = answerBytes(received);
+      isRefused = mayBeRefused && isRefusal(received);
+      expected = answerBytes(received, isRefused);
       if (expected === 0) return;
     }
     if (receivedBytes < expected) return;
     if (receivedBytes > expected) throw new Error("more came back than was asked for");
-    answered(performance.now() - sentMs);
+    answered(performance.now() - sentMs, isRefused);
     received = Buffer.alloc(0);
     expected = receivedBytes = 0;
     send();
@@ -142,13 +169,20 @@ function converse(socket: Socket, signal: AbortSignal, { next, dueInMs, answered
   return promise.finally(() => signal.removeEventListener("abort", abort));
 }
 
+/** Whether an answer is one of those for too many requests. */
+function isRefusal(received: Buffer): boolean {
+  // HTTP/1.1 429
+  return received.toString("latin1", 9, 12) === "429";
+}
+
 /** The length of an answer with its head, or 0 when the head is not complete. */
-function answerBytes(received: Buffer): number {
+function answerBytes(received: Buffer, isRefused: boolean): number {
   const end = received.indexOf(headEnd);
   if (end < 0) return 0;
   const head = received.toString("latin1", 0, end);
   // HTTP/1.1 2xx
-  if (head[9] !== "2") throw new Error(`An answer is not 2xx:\n${received.toString("utf8", 0, excerptBytesMax)}`);
+  if (head[9] !== "2" && !isRefused)
+    throw new Error(`An answer is not 2xx:\n${received.toString("utf8", 0, excerptBytesMax)}`);
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (length === undefined) throw new Error(`An answer does not tell its length:\n${head}`);
   return end + headEnd.length + Number(length);

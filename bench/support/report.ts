@@ -10,28 +10,33 @@ export interface Comparison {
   /** What `per second` counts. */
   unit: string;
   samples: ReadonlyMap<string, readonly Sample[]>;
+  /** Whom to compare with whom, if not the first with each of the others. */
+  pairs?: readonly (readonly [of: string, to: string])[];
   /** What else was found, a line each. */
   notes?: readonly string[];
 }
 
-/** How the first contestant compares with another: the median, lowest and highest of the ratios of each round. */
+/** How a contestant compares with another: the median, lowest and highest of the ratios of each round. */
 export interface Ratio {
   of: string;
   to: string;
   perSecond: Spread;
   cpuSecondsPer1000: Spread;
+  /** NaN where the two answer no requests. */
+  p99Ms: Spread;
 }
 
 /** The ratios of a comparison. */
-export function ratiosOf({ samples }: Comparison): Ratio[] {
-  const [subject, ...others] = samples;
-  if (!subject) return [];
-  const [of, own] = subject;
-  return others.map(([to, theirs]) => {
+export function ratiosOf({ samples, pairs }: Comparison): Ratio[] {
+  const [subject = "", ...others] = samples.keys();
+  const wanted = pairs ?? others.map((other): [string, string] => [subject, other]);
+  return wanted.map(([of, to]) => {
+    const [own = [], theirs = []] = [samples.get(of), samples.get(to)];
     // Round by round: the two of one round ran side by side, so what the machine did meanwhile cancels out.
-    const ratio = (figure: "perSecond" | "cpuSecondsPer1000"): Spread =>
-      spread(own.map((sample, round) => sample[figure] / (theirs[round]?.[figure] ?? Number.NaN)));
-    return { of, to, perSecond: ratio("perSecond"), cpuSecondsPer1000: ratio("cpuSecondsPer1000") };
+    const ratio = (figure: keyof Sample): Spread =>
+      spread(own.map((sample, round) => (sample[figure] ?? Number.NaN) / (theirs[round]?.[figure] ?? Number.NaN)));
+    const [perSecond, cpuSecondsPer1000, p99Ms] = [ratio("perSecond"), ratio("cpuSecondsPer1000"), ratio("p99Ms")];
+    return { of, to, perSecond, cpuSecondsPer1000, p99Ms };
   });
 }
 
@@ -44,17 +49,18 @@ export function formatComparison(comparison: Comparison): string {
     const perSecond = Math.round(middle("perSecond")).toLocaleString("en");
     return [name, perSecond, ms("p50Ms"), ms("p99Ms"), middle("cpuSecondsPer1000").toFixed(3)];
   });
-  const ratios = ratiosOf(comparison).map(({ of, to, perSecond, cpuSecondsPer1000 }) => [
+  const ratios = ratiosOf(comparison).map(({ of, to, perSecond, cpuSecondsPer1000, p99Ms }) => [
     `${of} ÷ ${to}`,
     formatSpread(perSecond),
     formatSpread(cpuSecondsPer1000),
+    formatSpread(p99Ms),
   ]);
   return [
     `\n${title}\n`,
     formatTable([["median of the rounds", `${unit}/s`, "p50 ms", "p99 ms", `CPU s per 1,000 ${unit}`], ...figures]),
     "",
     ...(ratios.length > 0
-      ? [formatTable([["median ratio (lowest to highest)", `${unit}/s`, "CPU"], ...ratios]), ""]
+      ? [formatTable([["median ratio (lowest to highest)", `${unit}/s`, "CPU", "p99"], ...ratios]), ""]
       : []),
     ...(comparison.notes ?? []).map((note) => `  ${note}\n`),
   ].join("\n");

@@ -1,0 +1,49 @@
+/** Gateways alone, each a process, over the services of a Daybook that runs. */
+import type { Owner } from "#shared/lifecycle.ts";
+import { eventually, freePort, startNode } from "../../test/support/processes.ts";
+import type { Daybook } from "./daybook.ts";
+
+/** Some gateways. */
+export interface Gateways {
+  addresses: string[];
+  /** Of all of them together. */
+  cpuSeconds: () => Promise<number>;
+}
+
+/** Starts so many; `owner` is given the processes. */
+export async function startGateways({ services }: Daybook, count: number, owner: Owner): Promise<Gateways> {
+  const started = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const [port, internalPort] = [await freePort(), await freePort()];
+      const process = owner.own(
+        startNode("gateway/main.ts", {
+          HOST: "127.0.0.1",
+          PORT: String(port),
+          INTERNAL_PORT: String(internalPort),
+          INTERNAL_TOKEN: services.internalToken,
+          IDENTITY_URL: services.url,
+          PROFILE_URL: services.url,
+          EVENT_URL: services.url,
+          METRIC_URL: services.url,
+          RATE_LIMIT_PER_MINUTE: "1000000000",
+          LOG_LEVEL: "warn",
+        }),
+      );
+      const address = `http://127.0.0.1:${port}`;
+      // Whether the services are ready is not said by the port that they have for the command line; they are.
+      await eventually(async () => ((await fetch(`${address}/health/live`)).ok ? true : undefined), {
+        explain: process.output,
+      });
+      return { address, metrics: `http://127.0.0.1:${internalPort}/metrics` };
+    }),
+  );
+  return {
+    addresses: started.map(({ address }) => address),
+    async cpuSeconds() {
+      const texts = await Promise.all(started.map(async ({ metrics }) => (await fetch(metrics)).text()));
+      return texts
+        .map((text) => Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]))
+        .reduce((sum, seconds) => sum + seconds, 0);
+    },
+  };
+}
