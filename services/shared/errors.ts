@@ -197,12 +197,16 @@ export function fromConnectError(error: unknown): DaybookError {
     : internalError(error);
 }
 
+// What @connectrpc/connect-node 2.2.0 says itself, in http2-session-manager.js, node-universal-client.js and node-error.js.
+const connectionLostPattern =
+  /^(?:http\/2 (?:stream|connection) closed with|expected open session, but|sentinel completed early)/;
+
 /**
  * Whether a call failed because its connection ended: some of the ways in which HTTP/2 says so Connect knows as internal errors.
  * See connectErrorFromNodeReason and connectErrorFromH2ResetCode of @connectrpc/connect-node.
  */
 function isConnectionLost(connect: ConnectError): boolean {
-  if (connect.rawMessage.startsWith("http/2 stream closed with error code")) return true;
+  if (connectionLostPattern.test(connect.rawMessage)) return true;
   for (let error: unknown = connect.cause; error instanceof Error; error = error.cause) {
     const { code } = error as { code?: unknown };
     if (typeof code === "string" && /^(ERR_HTTP2_|ERR_STREAM_|E[A-Z]+$)/.test(code)) return true;

@@ -17,6 +17,7 @@ import {
   type SingleProcess,
   type TestProperty,
 } from "../support/daybook.ts";
+import { eventually } from "../support/processes.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 import { newProfile } from "../support/people.ts";
 
@@ -275,6 +276,8 @@ describe("refusals", () => {
     for (const schema of ["identity", "profile", "event", "metric"]) {
       await client.query(`ALTER SCHEMA ${schema}_away RENAME TO ${schema}`);
     }
+    // That a share of the rate window could not be leased is remembered for a moment.
+    await eventually(async () => ((await api.get("/v1/account")).status === 200 ? true : undefined));
   });
 
   test("503", async () => {

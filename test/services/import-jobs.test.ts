@@ -208,7 +208,7 @@ describeEverywhere("import jobs", (daybook) => {
       SELECT $1, gen_random_uuid(), 1, 1, now() FROM generate_series(1, 100)`;
     await query(daybook(), insert, [decodeId("prop", propertyId, "")]);
     expect(await refused([person("p")])).toMatchObject({
-      code: "too_many_items",
+      code: "service_unavailable",
       message: expect.stringContaining("100 import jobs"),
     });
   });
