@@ -72,8 +72,9 @@ interface Entry {
 const entriesMax = 20_000;
 const wishesMax = 500;
 const wishesQueuedMax = 50_000;
-const callTimeoutMs = 2_000;
-const waitMsMax = 5_000;
+// As long as a request waits: an answer that nobody waits for any more is lost with what it grants.
+const callTimeoutMs = 5_000;
+const waitMsMax = callTimeoutMs;
 // Others may give back what they do not need, so a window that was used up is looked at again.
 const askAgainMs = 1_000;
 const failureMs = 250;

@@ -21,7 +21,7 @@ export interface MeshAddresses {
 /** A mesh whose processes can be killed. */
 export interface KillableMesh {
   addresses: MeshAddresses;
-  /** Kills a process with SIGKILL, starts it again in its place, and waits until it can do its work. */
+  /** Kills a process with SIGKILL, starts it again in its place, and waits until it can do its part. */
   restart(name: ProcessName): Promise<void>;
   /** Where the second gateway is. */
   secondGatewayUrl: string;
@@ -96,7 +96,9 @@ export async function startKillableMesh(
       process?.child.kill("SIGKILL");
       await process?.ended;
       processes.set(name, start(name));
-      const ready = `http://127.0.0.1:${ports.get(name)?.internal}/health/ready`;
+      // A gateway is ready when all others are, and some of them may be down for reasons of their own.
+      const probe = name.startsWith("gateway") ? "live" : "ready";
+      const ready = `http://127.0.0.1:${ports.get(name)?.internal}/health/${probe}`;
       await eventually(async () => ((await fetch(ready)).ok ? true : undefined), {
         explain: () => `${name} is not ready`,
       });
