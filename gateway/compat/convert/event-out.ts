@@ -8,16 +8,29 @@ import { toDateTime } from "./times.ts";
 
 /** An event as a resource. @param metricId of its metric, which follows the first event by a moment. */
 export function eventResource(event: Event, metricId: string | undefined, links: { self: string }): Resource {
-  const { occurredAt, profileId } = event;
+  return toResource(event, { event_properties: parseJson(event.propertiesJson) }, metricId, links);
+}
+
+/** An event that was just written: without its properties, which the caller has. */
+export function writtenEventResource(event: Event, links: { self: string }): Resource {
+  return toResource(event, {}, undefined, links);
+}
+
+function toResource(
+  { id, occurredAt, profileId }: Event,
+  more: { event_properties?: unknown },
+  metricId: string | undefined,
+  links: { self: string },
+): Resource {
   if (!occurredAt) throw new Error("a time that is always there is missing");
   return {
     type: "event",
-    id: event.id,
+    id,
     attributes: {
       timestamp: Math.floor(fromTimestamp(occurredAt) / 1_000_000),
-      event_properties: parseJson(event.propertiesJson),
+      ...more,
       datetime: toDateTime(occurredAt),
-      uuid: uuidOf("evt", event.id),
+      uuid: uuidOf("evt", id),
     },
     relationships: {
       ...(profileId === undefined ? {} : { profile: { data: { type: "profile", id: profileId } } }),

@@ -16,7 +16,7 @@ import {
   type GivenProfile,
 } from "../bodies.ts";
 import type { CompatContext } from "../context.ts";
-import { eventResource } from "../convert/event-out.ts";
+import { writtenEventResource } from "../convert/event-out.ts";
 import type { EventSetting } from "../convert/event-in.ts";
 import { toUpsertRequest } from "../convert/profile-requests.ts";
 import { exampleEventWrite, exampleEventBulk } from "../examples.ts";
@@ -87,7 +87,7 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
     if (!outcome.value?.event) throw new Error("the event was not returned");
     const { event: recorded, replayed } = outcome.value;
     request.isUnfinished = false;
-    const resource = eventResource(recorded, undefined, links.to(`/events/${recorded.id}`));
+    const resource = writtenEventResource(recorded, links.to(`/events/${recorded.id}`));
     return sendWritten(reply, 202, { data: resource }, { replayed });
   });
 
