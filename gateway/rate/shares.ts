@@ -97,9 +97,9 @@ export function createRateShares(options: {
   const clock = createWindowClock(options.clock);
   const entries = new Map<string, Entry>();
 
-  function entryOf(key: LimitedKey, window: RateWindow): Entry {
+  /** @param number of the window that is now. */
+  function entryOf(key: LimitedKey, window: RateWindow, number: number): Entry {
     const name = `${window} ${key.keyId}`;
-    const { number } = clock.now();
     let entry = entries.get(name);
     if (!entry) {
       if (entries.size >= entriesMax) makeRoom();
@@ -187,7 +187,7 @@ export function createRateShares(options: {
     const untilMs = performance.now() + waitMsMax;
     for (;;) {
       const { number, resetSeconds } = clock.now();
-      const entry = entryOf(key, window);
+      const entry = entryOf(key, window, number);
       if (entry.share.spend()) {
         askAhead(entry, number, resetSeconds);
         return rateOf(entry, resetSeconds, false);
@@ -253,20 +253,24 @@ export function createRateShares(options: {
       });
     },
     learn(key, leases) {
+      const { number } = clock.now();
       for (const lease of leases) {
         const window = lease.window === WindowMessage.BACKFILL ? "backfill" : "ordinary";
-        entryOf(key, window).share.add(toGrant(lease), performance.now());
+        entryOf(key, window, number).share.add(toGrant(lease), performance.now());
       }
     },
     prepare(key, windows) {
       const { number } = clock.now();
       for (const window of windows) {
-        const entry = entryOf(key, window);
+        const entry = entryOf(key, window, number);
         if (entry.share.lacks(number)) void ask(entry, number);
       }
     },
     take,
-    peek: (key, window) => rateOf(entryOf(key, window), clock.now().resetSeconds, false),
+    peek(key, window) {
+      const { number, resetSeconds } = clock.now();
+      return rateOf(entryOf(key, window, number), resetSeconds, false);
+    },
     async close() {
       await ticking.close();
       await asks.drain();

@@ -428,6 +428,55 @@ describeEverywhere("between the surfaces", (daybook) => {
       const bare = await ask({ by: ["$value_currency"], measurements: ["sum_value"], interval: "month" });
       expect(bare.attributes.data).toEqual([{ dimensions: ["EUR"], measurements: { sum_value: [6.6] } }]);
     });
+
+    test("counts events of all currencies and of none, sums those of one, and knows both at once", async () => {
+      const property = await daybook().newProperty();
+      const people = [newEmail(), newEmail()];
+      const time = "2026-03-29T10:00:00Z";
+      for (const [index, money] of [
+        { value: 1.5, value_currency: "USD" },
+        { value: 2.5, value_currency: "EUR" },
+        { value: 3, value_currency: "EUR" },
+        {},
+      ].entries()) {
+        const profile = { email: people[index % 2] };
+        await property.post("/api/events", eventOf("Mixed", profile, { ...money, time, properties: {} }));
+      }
+      const metric = await eventually(async () => (await property.get("/v1/metrics?filter[name]=mixed")).body.data[0]);
+      const ask = async (measurements: string[], more: object = {}) => {
+        const attributes = {
+          metric_id: metric.id,
+          measurements,
+          filter: ["greater-or-equal(datetime,2026-03-29),less-than(datetime,2026-03-30)"],
+          ...more,
+        };
+        const body = { data: { type: "metric-aggregate", attributes } };
+        return (await property.post("/api/metric-aggregates", body)).body.data.attributes.data;
+      };
+      const all = { count: [4], sum_value: [1.5], unique: [2] };
+      await eventually(async () => {
+        const [row] = await ask(["count", "sum_value"]);
+        // However early it is asked, no event is counted whose value is not in the sum.
+        expect([[0, 0], ...[1, 2, 3, 4].map((count) => [count, 1.5])]).toContainEqual([
+          row.measurements.count[0],
+          row.measurements.sum_value[0],
+        ]);
+        return row.measurements.count[0] === 4 ? true : undefined;
+      });
+      expect(await ask(["unique", "sum_value", "count"])).toEqual([{ dimensions: [], measurements: all }]);
+      expect(await ask(["sum_value"])).toEqual([{ dimensions: [], measurements: { sum_value: [1.5] } }]);
+      const parted = await ask(["count", "sum_value"], { by: ["$value_currency"], sort: "$value_currency" });
+      expect(parted).toEqual([
+        { dimensions: [""], measurements: { count: [1], sum_value: [0] } },
+        { dimensions: ["EUR"], measurements: { count: [2], sum_value: [5.5] } },
+        { dimensions: ["USD"], measurements: { count: [1], sum_value: [1.5] } },
+      ]);
+      // Of a range without any event there is a row of nothing.
+      const none = await ask(["count", "sum_value", "unique"], {
+        filter: ["greater-or-equal(datetime,2026-05-01),less-than(datetime,2026-05-02)"],
+      });
+      expect(none).toEqual([{ dimensions: [], measurements: { count: [0], sum_value: [0], unique: [0] } }]);
+    });
   });
 
   describe("the way there", () => {

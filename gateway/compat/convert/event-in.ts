@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Micros } from "#shared/clock.ts";
+import type { Clock, Micros } from "#shared/clock.ts";
 import { findJsonProblems, textProblem } from "#shared/json.ts";
 import { formatMicros } from "#shared/time.ts";
 import { Faults, pointerTo } from "../faults.ts";
@@ -22,10 +22,10 @@ const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
 /** What an event says beside whose it is. */
 type Fields = Static<typeof EventBulkItem>["attributes"];
 
-/** What values without a currency are in, and what time it is. */
+/** What values without a currency are in, and what tells the time. */
 export interface EventSetting {
   defaultCurrency: string;
-  now: Micros;
+  clock: Clock;
 }
 
 /** Where the parts of an event stand in a body. */
@@ -37,7 +37,7 @@ export interface EventPointers {
 /** Checks what an event says, and makes of it what is recorded, but for whose it is. */
 export function toEventInput(
   fields: Fields,
-  { defaultCurrency, now }: EventSetting,
+  { defaultCurrency, clock }: EventSetting,
   faults: Faults,
   pointers: EventPointers,
 ): EventInput {
@@ -64,7 +64,7 @@ export function toEventInput(
     faults.add(`${pointer}/unique_id`, `A unique_id has at most ${uniqueIdLengthMax} characters.`);
   }
   const money = readMoney(fields, defaultCurrency, faults, pointer);
-  const occurredAt = readOccurredAt(fields.time, now, faults, pointer);
+  const occurredAt = readOccurredAt(fields.time, clock, faults, pointer);
   return create(EventInputSchema, {
     type: toEventType(name),
     metricName: name,
@@ -93,11 +93,11 @@ function readMoney(
   return { value: decimal ?? "0", currency: currency ?? defaultCurrency };
 }
 
-function readOccurredAt(time: string | null | undefined, now: Micros, faults: Faults, pointer: string) {
+function readOccurredAt(time: string | null | undefined, clock: Clock, faults: Faults, pointer: string) {
   if (time === undefined || time === null) return undefined;
   const micros = readTime(time);
   if (micros === undefined) faults.add(`${pointer}/time`, "This is not an ISO 8601 date-time.");
-  else if (micros < timeMin || micros > yearAfter(now)) {
+  else if (micros < timeMin || micros > yearAfter(clock.nowMicros())) {
     faults.add(`${pointer}/time`, "The time lies before 1990 or more than a year ahead.");
   } else return formatMicros(micros);
   return undefined;

@@ -66,7 +66,7 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
 
   const settingOf = (request: FastifyRequest): EventSetting => ({
     defaultCurrency: callerOf(request).defaultCurrency,
-    now: clock.nowMicros(),
+    clock,
   });
 
   router.route("POST", "/events", "events:write", createEvent, async ({ request, reply, links }) => {
