@@ -155,7 +155,10 @@ function canonicalNumber(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
+  // An expression for it would look at each run of zeros from every zero on.
+  let end = digits.length;
+  while (digits[end - 1] === "0") end--;
+  const significant = digits.slice(0, end);
   if (significant === "") return "0";
   // Beyond any use, and too long to calculate with: such numbers are the same when they are written the same.
   if (exponent.length > exponentLengthMax) return text;

@@ -124,6 +124,28 @@ describe("operations", () => {
       Array.from({ length: 100 }, () => append),
     );
     expect(text).toBe(`{"a":[${number}]}`);
+    // A run of zeros that does not end the number: it is looked at once.
+    const long = `1${"0".repeat(200_000)}1`;
+    const remove: AttributeOperation = { op: "remove", path: ["a"], valueJson: long };
+    const [one, other] = [{ ...remove, op: "append_unique" } as const, { ...remove, path: ["b"] }];
+    expect(applyOperations(`{"a":[1],"b":[2]}`, [remove, one, other, one, remove, other])).toBe('{"a":[1],"b":[2]}');
+    const longer: AttributeOperation = { ...remove, valueJson: `1${"0".repeat(256 * 1024)}` };
+    expect(() => applyOperations('{"a":[1]}', [remove, longer])).toThrow(
+      expect.objectContaining({ code: "parameter_invalid", param: "attribute_operations.1.value" }),
+    );
+  });
+
+  test("what is removed and appended again stands at the end", () => {
+    const on = (op: "append_unique" | "remove", valueJson: string): AttributeOperation => ({
+      op,
+      path: ["a"],
+      valueJson,
+    });
+    const text = '{"a":[1,2,1,3]}';
+    expect(applyOperations(text, [on("remove", "1"), on("append_unique", "1")])).toBe('{"a":[2,3,1]}');
+    expect(applyOperations(text, [on("append_unique", "4"), on("remove", "4"), on("remove", "1")])).toBe('{"a":[2,3]}');
+    const replaced: AttributeOperation = { op: "set", path: ["a"], valueJson: "[1]" };
+    expect(applyOperations(text, [on("remove", "1"), replaced, on("append_unique", "1")])).toBe('{"a":[1]}');
   });
 
   test("a list that holds a value twice is left as it is when that is appended", () => {

@@ -58,17 +58,56 @@ export function applyOperations(current: string, operations: readonly AttributeO
     throw new DaybookError("too_many_items", message, { param: "attribute_operations" });
   }
   const root = parseJson(current) as JsonObject;
-  const canonical: CanonicalItems = new Map();
+  const sets = new Map<JsonValue[], ArrayAsSet>();
   for (const [index, operation] of operations.entries()) {
-    apply(root, operation, `attribute_operations.${index}`, canonical);
+    apply(root, operation, `attribute_operations.${index}`, sets);
   }
+  for (const set of sets.values()) set.settle();
   return write(root, "attribute_operations");
 }
 
-/** The items of arrays in canonical form, so that many operations on one array do not make it anew each time. */
-type CanonicalItems = Map<unknown[], string[]>;
+/** An array as a set, under many operations: each costs no more than its value, and the array is written once, at the end. */
+class ArrayAsSet {
+  readonly #array: JsonValue[];
+  /** Of each item, removed or not, the canonical form. */
+  readonly #names: string[];
+  readonly #there: Set<string>;
+  /** Those of a name that stand before this index are removed. */
+  readonly #removedBefore = new Map<string, number>();
 
-function apply(root: JsonObject, operation: AttributeOperation, param: string, canonical: CanonicalItems): void {
+  constructor(array: JsonValue[]) {
+    this.#array = array;
+    this.#names = array.map(canonicalJson);
+    this.#there = new Set(this.#names);
+  }
+
+  append(value: JsonValue): void {
+    const name = canonicalJson(value);
+    if (this.#there.has(name)) return;
+    this.#there.add(name);
+    this.#names.push(name);
+    this.#array.push(value);
+  }
+
+  remove(value: JsonValue): void {
+    const name = canonicalJson(value);
+    if (this.#there.delete(name)) this.#removedBefore.set(name, this.#names.length);
+  }
+
+  settle(): void {
+    if (this.#removedBefore.size === 0) return;
+    const kept = this.#array.filter((_, index) => index >= (this.#removedBefore.get(this.#names[index] ?? "") ?? 0));
+    for (const [index, value] of kept.entries()) this.#array[index] = value;
+    this.#array.length = kept.length;
+  }
+}
+
+function apply(
+  root: JsonObject,
+  operation: AttributeOperation,
+  param: string,
+  sets: Map<JsonValue[], ArrayAsSet>,
+): void {
   const { op, path } = operation;
   // Each key takes a level, and so does the array.
   const levels = path.length + (op === "append_unique" ? 1 : 0);
@@ -92,21 +131,10 @@ function apply(root: JsonObject, operation: AttributeOperation, param: string, c
   if (!Array.isArray(array)) {
     throw refuse("not_an_array", "What stands at this path is not an array.", `${param}.path`);
   }
-  const items = canonical.get(array) ?? array.map(canonicalJson);
-  canonical.set(array, items);
-  const wanted = canonicalJson(value);
-  if (op === "append_unique") {
-    if (items.includes(wanted)) return;
-    array.push(value as JsonValue);
-    items.push(wanted);
-  } else if (items.includes(wanted)) {
-    const others = array.filter((_, index) => items[index] !== wanted);
-    canonical.set(
-      others,
-      items.filter((item) => item !== wanted),
-    );
-    assign(parent, key, others);
-  }
+  const set = sets.get(array) ?? new ArrayAsSet(array);
+  sets.set(array, set);
+  if (op === "append_unique") set.append(value as JsonValue);
+  else set.remove(value as JsonValue);
 }
 
 /** The object that holds the last key of a path; undefined when it is missing and is not to be made. */
@@ -144,6 +172,10 @@ function checkPath(path: readonly string[], levels: number, param: string): void
 }
 
 function readValue(text: string, depthMax: number, param: string): unknown {
+  if (text.length > attributesBytesMax) {
+    const message = `A value takes at most ${attributesBytesMax / 1024} KiB, as all attributes together do.`;
+    throw refuse("parameter_invalid", message, param);
+  }
   const value = parse(text, param);
   const problem = findJsonProblem(value, depthMax);
   if (problem) throw refuse("parameter_invalid", `This value ${problem.reason}.`, [param, ...problem.path].join("."));
