@@ -40,6 +40,15 @@ test("a cursor that was changed in any way is refused", () => {
   expect(() => createCursors("another secret", clock).read(["s"], cursor)).toThrow(invalid);
 });
 
+test("what a cursor holds cannot be read from it", () => {
+  const position = "ada@example.com";
+  for (const long of ["", "x".repeat(1000)]) {
+    const cursor = cursors.write(["s"], position + long);
+    expect(Buffer.from(cursor.slice(4), "base64url").toString("latin1")).not.toContain(position);
+    expect(cursors.write(["s"], position + long)).not.toBe(cursor);
+  }
+});
+
 test("a cursor lives 7 days", () => {
   const cursor = cursors.write(["s"], "p");
   seconds += 7 * 24 * 60 * 60;

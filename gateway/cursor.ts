@@ -1,9 +1,10 @@
 /**
- * Cursors: opaque, signed, bound to a property and a query, and good for 7 days.
- * `cur_` and base64url of: 6 bytes of time (seconds since 1970), the position, and 16 bytes of HMAC-SHA-256. A long position is deflated, which
- * the first byte says: of a time it is always 0. So a URL has room for a cursor that holds a filter of many values.
+ * Cursors: opaque, bound to a property and a query, and good for 7 days.
+ * `cur_` and base64url of AES-256-GCM: 12 bytes of nonce, what is encrypted, and 16 bytes of tag. Encrypted are 6 bytes of time (seconds since
+ * 1970) and the position, which may hold what a caller is not to see, such as the email that a list goes on behind. A long position is deflated,
+ * which the first byte says: of a time it is always 0. So a URL has room for a cursor that holds a filter of many values.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Clock } from "#shared/clock.ts";
 import { DaybookError } from "#shared/errors.ts";
@@ -12,7 +13,7 @@ import { DaybookError } from "#shared/errors.ts";
 export interface Cursors {
   /**
    * @param scope everything that the cursor is bound to: property, list, filters, sort.
-   * @param position where the next page begins; no secret, as the client can read it.
+   * @param position where the next page begins.
    */
   write(scope: readonly string[], position: string): string;
   /** @throws DaybookError `invalid_cursor` unless it was written for the same scope within 7 days. */
@@ -20,20 +21,39 @@ export interface Cursors {
 }
 
 const prefix = "cur_";
+const algorithm = "aes-256-gcm";
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
 const timeBytes = 6;
-const signatureBytes = 16;
 const deflatedMark = 1;
 const plainBytesMax = 256;
 const ageSecondsMax = 7 * 24 * 60 * 60;
 
 export function createCursors(secret: string, clock: Clock): Cursors {
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "daybook cursors", keyBytes));
   const now = (): number => Math.floor(clock.nowMicros() / 1_000_000);
-  const sign = (scope: readonly string[], content: Buffer): Buffer =>
-    createHmac("sha256", secret)
-      .update(`daybook cursor ${JSON.stringify(scope)}`)
-      .update(content)
-      .digest()
-      .subarray(0, signatureBytes);
+  const bound = (scope: readonly string[]): Buffer => Buffer.from(JSON.stringify(scope));
+
+  function encrypt(scope: readonly string[], content: Buffer): Buffer {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes }).setAAD(bound(scope));
+    return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** @returns undefined for what was not encrypted here for this scope. */
+  function decrypt(scope: readonly string[], bytes: Buffer): Buffer | undefined {
+    if (bytes.length < nonceBytes + timeBytes + tagBytes) return undefined;
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    }).setAAD(bound(scope));
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    } catch {
+      return undefined;
+    }
+  }
 
   return {
     write(scope, position) {
@@ -43,21 +63,17 @@ export function createCursors(secret: string, clock: Clock): Cursors {
       const isLong = bytes.length > plainBytesMax;
       if (isLong) time[0] = deflatedMark;
       const content = Buffer.concat([time, isLong ? deflateRawSync(bytes) : bytes]);
-      return prefix + Buffer.concat([content, sign(scope, content)]).toString("base64url");
+      return prefix + encrypt(scope, content).toString("base64url");
     },
     read(scope, cursor) {
       const text = cursor.startsWith(prefix) ? cursor.slice(prefix.length) : "";
       const bytes = Buffer.from(text, "base64url");
       // Decoding is lenient; a cursor is good only as it was written.
-      if (bytes.length >= timeBytes + signatureBytes && bytes.toString("base64url") === text) {
-        const content = bytes.subarray(0, -signatureBytes);
-        const isSigned = timingSafeEqual(sign(scope, content), bytes.subarray(-signatureBytes));
-        const age = now() - content.readUIntBE(1, timeBytes - 1);
+      const content = bytes.toString("base64url") === text ? decrypt(scope, bytes) : undefined;
+      if (content && now() - content.readUIntBE(1, timeBytes - 1) <= ageSecondsMax) {
         const position = content.subarray(timeBytes);
-        if (isSigned && age <= ageSecondsMax) {
-          // It is signed: what comes out of it was once a position.
-          return (content[0] === deflatedMark ? inflateRawSync(position) : position).toString();
-        }
+        // What comes out of it was once a position.
+        return (content[0] === deflatedMark ? inflateRawSync(position) : position).toString();
       }
       const message = "This cursor is not one of this list, or older than 7 days. Start again without it.";
       throw new DaybookError("invalid_cursor", message, { param: "page[after]" });
