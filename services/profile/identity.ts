@@ -1,7 +1,9 @@
 /** Whose identifiers are: the same person's, nobody's, or those of several. */
 import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
-import { identifierKey, type NormalIdentifier } from "./domain/identifiers.ts";
+import type { UpdateProfileRequest, UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { checkItemCount } from "#shared/limits.ts";
+import { identifierKey, identifiersPerWriteMax, readIdentifiers, type NormalIdentifier } from "./domain/identifiers.ts";
 import { readProfilesByIdentifiers, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
 
@@ -55,6 +57,35 @@ export function identityConflict(
 
 /** Where identifiers stand in a write of a profile. */
 export const identifiersParam = { all: "identifiers", each: (index: number): string => `identifiers.${index}` };
+
+/** Which identifiers a write says, by their values, that the profile is to have no more, as keys. */
+export function readUnwanted({
+  removeIdentifiers,
+}: Pick<UpsertProfileRequest | UpdateProfileRequest, "removeIdentifiers">): ReadonlySet<string> {
+  const root = "remove_identifiers";
+  if (removeIdentifiers.length > 0) checkItemCount(removeIdentifiers.length, identifiersPerWriteMax, root);
+  return new Set(readIdentifiers(removeIdentifiers, root).map(identifierKey));
+}
+
+/**
+ * The identifiers that a profile is to lose, by id: its own that are unwanted, but for those that it is to have.
+ * @param gains whether it is given others.
+ * @throws DaybookError `last_identifier` when it would have none.
+ */
+export function chooseRemoved(
+  { identifiers }: ProfileRow,
+  wanted: readonly NormalIdentifier[],
+  gains: boolean,
+  isUnwanted: (identifier: ProfileIdentifierRow) => boolean,
+): string[] {
+  const kept = new Set(wanted.map(identifierKey));
+  const removed = identifiers.filter((own) => isUnwanted(own) && !kept.has(identifierKey(own)));
+  if (removed.length > 0 && removed.length === identifiers.length && !gains) {
+    const message = "These are all identifiers of the profile; without one nobody would find it.";
+    throw new DaybookError("last_identifier", message, { param: "remove_identifiers" });
+  }
+  return removed.map(({ id }) => id);
+}
 
 /**
  * An identifier of a profile by its id.

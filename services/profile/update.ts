@@ -1,6 +1,5 @@
 /** Updates of a profile by its id: attributes, location and identifiers, in one write. */
 import type { UpdateProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { ProfileContext } from "./context.ts";
@@ -8,8 +7,8 @@ import { changeAttributes, toLocationChanges } from "./convert.ts";
 import { identifierKey, identifiersPerWriteMax, readIdentifiers, type WantedIdentifier } from "./domain/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import { findHolders, identifiersParam, identityConflict } from "./identity.ts";
-import type { ProfileRow } from "./sql/profiles.ts";
+import { chooseRemoved, findHolders, identifiersParam, identityConflict, readUnwanted } from "./identity.ts";
+import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
 import { writeToProfile, type Edit } from "./writing.ts";
 
@@ -20,9 +19,9 @@ import { writeToProfile, type Edit } from "./writing.ts";
  */
 export function update(context: ProfileContext, request: UpdateProfileRequest): ReturnType<typeof writeToProfile> {
   return listingFaults(request, () => {
-    const { identifiers, removed } = readChanges(request);
+    const changes = readChanges(request);
     return writeToProfile(context, request, async (current, turn) => ({
-      ...(await changeIdentifiers(turn, current, identifiers, removed)),
+      ...(await changeIdentifiers(turn, current, changes)),
       source: request.source,
       attributes: changeAttributes(current.attributes, request),
       location: changeLocation(current.location, toLocationChanges(request.location)),
@@ -30,22 +29,31 @@ export function update(context: ProfileContext, request: UpdateProfileRequest): 
   });
 }
 
-function readChanges({ identifiers, removeIdentifierIds }: UpdateProfileRequest) {
+function readChanges(request: UpdateProfileRequest): Changes {
+  const { identifiers, removeIdentifierIds } = request;
   if (identifiers.length > 0) checkItemCount(identifiers.length, identifiersPerWriteMax, "identifiers");
   if (removeIdentifierIds.length > 0) {
     checkItemCount(removeIdentifierIds.length, identifiersPerWriteMax, "remove_identifier_ids");
   }
   return {
-    identifiers: readIdentifiers(identifiers),
-    removed: new Set(removeIdentifierIds.map((id) => decodeId("idnt", id, "remove_identifier_ids"))),
+    wanted: readIdentifiers(identifiers),
+    unwantedIds: new Set(removeIdentifierIds.map((id) => decodeId("idnt", id, "remove_identifier_ids"))),
+    unwanted: readUnwanted(request),
   };
+}
+
+/** What a request says of identifiers. */
+interface Changes {
+  wanted: WantedIdentifier[];
+  unwantedIds: ReadonlySet<string>;
+  /** Keys. */
+  unwanted: ReadonlySet<string>;
 }
 
 async function changeIdentifiers(
   turn: Turn,
   current: ProfileRow,
-  wanted: readonly WantedIdentifier[],
-  unwanted: ReadonlySet<string>,
+  { wanted, unwantedIds, unwanted }: Changes,
 ): Promise<Pick<Edit, "added" | "promoted" | "removed">> {
   const known = new Map(current.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
   const added = wanted.filter((identifier) => !known.has(identifierKey(identifier)));
@@ -56,13 +64,9 @@ async function changeIdentifiers(
       throw identityConflict(message, wanted, holders, identifiersParam);
     }
   }
-  // What it is to have it does not lose.
-  const kept = new Map(wanted.flatMap((one) => known.get(identifierKey(one)) ?? []).map((id) => [id, true]));
-  const removed = current.identifiers.flatMap(({ id }) => (unwanted.has(id) && !kept.has(id) ? [id] : []));
-  if (removed.length > 0 && removed.length === current.identifiers.length && added.length === 0) {
-    const message = "These are all identifiers of the profile; without one nobody would find it.";
-    throw new DaybookError("last_identifier", message, { param: "remove_identifier_ids" });
-  }
+  const isUnwanted = (own: ProfileIdentifierRow): boolean =>
+    unwantedIds.has(own.id) || unwanted.has(identifierKey(own));
+  const removed = chooseRemoved(current, wanted, added.length > 0, isUnwanted);
   const promoted = wanted.flatMap((identifier) =>
     identifier.isPrimary ? (known.get(identifierKey(identifier)) ?? []) : [],
   );

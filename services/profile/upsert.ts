@@ -11,10 +11,17 @@ import { changeAttributes, checkPrecondition, toLocationChanges } from "./conver
 import { identifierKey, identifiersPerWriteMax, readIdentifiers, type WantedIdentifier } from "./domain/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import { chooseHolder, findHolders, identifiersParam, identityConflict } from "./identity.ts";
+import {
+  chooseHolder,
+  chooseRemoved,
+  findHolders,
+  identifiersParam,
+  identityConflict,
+  readUnwanted,
+} from "./identity.ts";
 import { oncePerOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
-import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
+import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import { closeTurn, LostRace, openTurn, type Turn } from "./turns.ts";
 import {
   execute,
@@ -126,6 +133,7 @@ function decide(
   const attributes = changeAttributes(row?.attributes ?? "{}", request);
   const location = changeLocation(row?.location ?? null, toLocationChanges(request.location));
   const { source } = request;
+  const unwanted = readUnwanted(request);
   if (!row) return { made: { identifiers, attributes, location, source } };
   const known = new Map(row.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
   const added = identifiers.filter((identifier) => {
@@ -136,7 +144,9 @@ function decide(
     const id = identifier.isPrimary ? known.get(identifierKey(identifier)) : undefined;
     return id === undefined ? [] : [id];
   });
-  return { row, edit: { attributes, location, added, source, promoted } };
+  const isUnwanted = (own: ProfileIdentifierRow): boolean => unwanted.has(identifierKey(own));
+  const removed = chooseRemoved(row, identifiers, added.length > 0, isUnwanted);
+  return { row, edit: { attributes, location, added, source, promoted, removed } };
 }
 
 /** What became of an upsert among others; one that is contended would have had to wait, and nothing was done of it. */

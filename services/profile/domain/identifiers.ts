@@ -70,16 +70,18 @@ export function normalizeIdentifier(
 
 /**
  * Brings the identifiers of a write into normal form.
+ * @param root names the list.
  * @throws DaybookError with every field at fault, among them an identifier that stands there twice and a second primary one of a type.
  */
 export function readIdentifiers(
   inputs: readonly { type: string; value: string; isPrimary: boolean }[],
+  root = "identifiers",
 ): WantedIdentifier[] {
   const errors: FieldError[] = [];
   const wanted = new Map<string, WantedIdentifier>();
   const primaries = new Set<string>();
   for (const [index, input] of inputs.entries()) {
-    const param = `identifiers.${index}`;
+    const param = `${root}.${index}`;
     const identifier = normalizeIdentifier(input, param);
     if ("errors" in identifier) {
       errors.push(...identifier.errors);
