@@ -79,6 +79,7 @@ async function recordItems(
   const options = callOptions({ requestId: "", caller: "event" });
   const refused: DaybookError[] = [];
   const wanted: EventInput[] = [];
+  await updateProfiles(context, propertyId, items, options);
   const owners = await writeProfiles(context, propertyId, items, options);
   for (const [index, { event }] of items.entries()) {
     if (!event) throw new Error("an item of a job has no event");
@@ -98,6 +99,30 @@ async function recordItems(
   );
   for (const outcome of outcomes) if (outcome instanceof DaybookError) refused.push(outcome);
   return refused;
+}
+
+/** Writes what items say of profiles by their ids. What is refused of it keeps no event from being recorded, as the event was accepted. */
+async function updateProfiles(
+  { profiles, log }: EventContext,
+  propertyId: string,
+  items: readonly EventJobItem[],
+  options: CallOptions,
+): Promise<void> {
+  const codes: string[] = [];
+  for (const { update } of items) {
+    if (!update) continue;
+    try {
+      await calling(profiles.updateProfile({ ...update, propertyId }, options));
+    } catch (error) {
+      if (!(error instanceof DaybookError) || isAway(error)) throw error;
+      codes.push(error.code);
+    }
+  }
+  if (codes.length === 0) return;
+  log.warn(
+    { profiles: codes.length, codes: [...new Set(codes)] },
+    "what events of a job say of their profiles was refused",
+  );
 }
 
 /**

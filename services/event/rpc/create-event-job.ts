@@ -45,8 +45,8 @@ export function createEventJob(context: EventContext): ServiceImpl<typeof EventS
   };
 }
 
-/** An item with all that is fixed from now on: the id of its event, and when it happened unless it says so. */
-function readItem({ event, profile }: EventJobItem, index: number, now: string) {
+/** An item with all that is fixed from now on: the id of its event, when it happened unless it says so, and the operation of its update. */
+function readItem({ event, profile, update }: EventJobItem, index: number, now: string) {
   if (!event) {
     throw new DaybookError("parameter_missing", "An item has an event.", { param: `items.${index}.event` });
   }
@@ -54,6 +54,7 @@ function readItem({ event, profile }: EventJobItem, index: number, now: string) 
   return {
     event: { ...event, operationId: newId("op"), occurredAt: event.occurredAt ?? now },
     ...(profile ? { profile: upsert as typeof profile } : {}),
+    ...(update ? { update: { ...update, operationId: newId("op") } } : {}),
   };
 }
 
