@@ -1,13 +1,15 @@
 /** The public listener: what it takes before there is a request, and what it answers when there will be none. */
 import { STATUS_CODES } from "node:http";
-import type { Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import type { DaybookError } from "#shared/errors.ts";
 import { newId } from "#shared/ids.ts";
 import { newestRevision } from "#shared/revisions.ts";
-import { normalizeUrl } from "./compat/paths.ts";
+import { renderErrors as renderCompatErrors } from "./compat/errors.ts";
+import { isCompatPath, normalizeUrl } from "./compat/paths.ts";
+import { mediaType } from "./compat/reply.ts";
 import { renderError } from "./native/errors.ts";
 import { securityHeaders } from "./plugins/security-headers.ts";
 import { notHttp, notInTime, tooLargeHeaders } from "./refusals.ts";
@@ -59,12 +61,16 @@ export function listenerOptions({ headersTimeoutMs, requestTimeoutMs, timeoutsCh
 
 /**
  * Reads a body that is too large to its end when it says how long it is, so that its sender, who may read nothing before all is written, gets the
- * answer instead of a connection that breaks. Others end with their connection.
+ * answer instead of a connection that breaks. Others are read for a moment: a connection that is closed with bytes unread takes the answer along.
  */
 export function readOutRefusedBodies(app: FastifyInstance): void {
-  app.addHook("onSend", async (request, reply) => {
-    const bytes = Number(request.headers["content-length"] ?? Number.POSITIVE_INFINITY);
-    if (reply.statusCode === 413 && bytes <= readOutBytesMax) void reply.removeHeader("connection");
+  app.addHook("onSend", async ({ headers, raw }, reply) => {
+    if (reply.statusCode !== 413) return;
+    void reply.removeHeader("connection");
+    raw.resume();
+    if (Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= readOutBytesMax) return;
+    const timer = setTimeout(() => raw.socket.destroy(), lingerMs);
+    for (const over of ["end", "close"]) raw.once(over, () => clearTimeout(timer));
   });
 }
 
@@ -98,7 +104,7 @@ export function answerClientError(
   }
   // Two answers to one request would be taken for the answer to the next.
   if (answer?.headersSent) socket.end();
-  else socket.end(answerText(refusalOf(error.code), rateHeaders()));
+  else socket.end(answerText(refusalOf(error.code), answer?.req, rateHeaders()));
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
 }
@@ -109,11 +115,18 @@ function answerUnderWay(socket: Duplex): ServerResponse | null {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
-function answerText(refusal: DaybookError, rateHeaders: Record<string, number>): string {
+/** @param request what is known of it, if its head was read. */
+function answerText(
+  refusal: DaybookError,
+  request: IncomingMessage | undefined,
+  rateHeaders: Record<string, number>,
+): string {
   const requestId = newId("req");
-  const body = JSON.stringify(renderError(refusal, requestId));
+  const isCompat = isCompatPath(normalizeUrl(request?.url ?? ""));
+  const asked = { method: request?.method ?? "", is404: false };
+  const body = JSON.stringify(isCompat ? renderCompatErrors(refusal, asked) : renderError(refusal, requestId));
   const headers = {
-    "content-type": "application/json; charset=utf-8",
+    "content-type": isCompat ? mediaType : "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(body),
     "x-request-id": requestId,
     "service-version": newestRevision,

@@ -5,7 +5,7 @@ import { encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { logFailure, toDaybookError } from "../refusals.ts";
 import { Refusal } from "./faults.ts";
-import { sendJson } from "./reply.ts";
+import { echoRevision, sendJson } from "./reply.ts";
 
 /** An error as clients of this format read it. `source` is always an object: some read into it unasked. */
 interface CompatError {
@@ -26,10 +26,12 @@ const kinds: Readonly<Record<number, { code: string; title: string }>> = {
   403: { code: "permission_denied", title: "You do not have permission to perform this action." },
   404: { code: "not_found", title: "Not found." },
   405: { code: "method_not_allowed", title: "Method not allowed." },
+  408: { code: "request_timeout", title: "The request did not arrive in time." },
   409: { code: "conflict", title: "Conflict." },
   412: { code: "precondition_failed", title: "Precondition failed." },
   413: { code: "request_too_large", title: "The request is too large." },
   415: { code: "unsupported_media_type", title: "Unsupported media type." },
+  431: { code: "request_too_large", title: "The headers are too large." },
   429: { code: "throttled", title: "Too many requests." },
   500: { code: "error", title: "A server error occurred." },
   503: { code: "service_unavailable", title: "The service is not available." },
@@ -43,8 +45,15 @@ export function sendCompatError(log: Log, error: unknown, request: FastifyReques
   logFailure(log, ours, request);
   if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
   if (ours.status === 401) void reply.header("www-authenticate", "Bearer");
-  const status = statusOf(ours);
-  return sendJson(reply, status, { errors: renderErrors(ours, status, request) });
+  echoRevision(request, reply);
+  return sendJson(reply, statusOf(ours), renderErrors(ours, request));
+}
+
+/** What an error is of, as far as it matters to its rendering. */
+interface Asked {
+  method: string;
+  /** Whether there is no such path. */
+  is404: boolean;
 }
 
 /** Every impossible change is bad input here: clients know no other status for it. */
@@ -52,33 +61,36 @@ function statusOf({ status }: DaybookError): number {
   return status === 422 ? 400 : status;
 }
 
-function renderErrors(error: DaybookError, status: number, request: FastifyRequest): CompatError[] {
-  if (error.code === "identity_conflict") return [renderDuplicate(error)];
+/** The document of an error. */
+export function renderErrors(error: DaybookError, asked: Asked): { errors: CompatError[] } {
+  if (error.code === "identity_conflict") return { errors: [renderDuplicate(error)] };
+  const status = statusOf(error);
   const { code, title } = kinds[status] ?? { code: "invalid", title: "Invalid input." };
   const faults = error instanceof Refusal ? error.every : error.errors;
   const all = faults.length > 0 ? faults : [{ code: error.code, message: error.message, param: error.param }];
-  return all.map(({ code: reason, message, param }) => ({
+  const errors = all.map(({ code: reason, message, param }) => ({
     id: newUuid(),
     status,
     code: reason.startsWith("idempotency_key_") ? reason : code,
     title,
-    detail: detailOf(reason, message, request),
-    source: sourceOf(param, request),
+    detail: detailOf(reason, message, asked),
+    source: sourceOf(param, asked),
     links: {},
     meta: {},
   }));
+  return { errors };
 }
 
 /** A param that begins with a slash is a pointer into the body, one in capitals the name of a header; any other one is of the query. */
-function sourceOf(param: string | null, request: FastifyRequest): CompatError["source"] {
-  if (param === null) return request.method === "GET" || request.is404 ? {} : { pointer: "/data" };
+function sourceOf(param: string | null, { method, is404 }: Asked): CompatError["source"] {
+  if (param === null) return method === "GET" || is404 ? {} : { pointer: "/data" };
   if (param.startsWith("/")) return { pointer: param };
   return /^[A-Z]/.test(param) ? { header: param } : { parameter: param };
 }
 
-function detailOf(code: ErrorCode, message: string, request: FastifyRequest): string {
-  if (request.is404) return unsupported;
-  if (code === "unsupported_media_type") {
+function detailOf(code: ErrorCode, message: string, { is404 }: Asked): string {
+  if (is404 && code === "resource_not_found") return unsupported;
+  if (code === "unsupported_media_type" && message.includes("Content-Type")) {
     return "The body must come with Content-Type: application/vnd.api+json or application/json.";
   }
   if (code === "invalid_api_key") return "Missing or invalid private key.";

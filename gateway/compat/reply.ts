@@ -1,5 +1,5 @@
 /** Answers: JSON:API documents. What callers stored goes out as it came in, as numbers keep their own text on the way through. */
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** What every answer of this surface is. */
 export const mediaType = "application/vnd.api+json";
@@ -18,6 +18,13 @@ export interface Document {
   data: Resource | Resource[];
   included?: Resource[];
   links?: { self: string; next?: string | null; prev?: null };
+}
+
+const revisionLengthMax = 64;
+
+/** Any revision is taken, and said back. */
+export function echoRevision({ headers: { revision } }: FastifyRequest, reply: FastifyReply): void {
+  if (typeof revision === "string" && revision.length <= revisionLengthMax) void reply.header("revision", revision);
 }
 
 /** Answers with a document. */

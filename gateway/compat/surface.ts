@@ -1,11 +1,12 @@
 /** The compatibility surface: the JSON:API of another platform. Registered twice, under `/api` and without it. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { readJsonBody } from "../plugins/json-body.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
 import type { CompatContext } from "./context.ts";
 import { notSupported, sendCompatError } from "./errors.ts";
 import { collectCompatOperations, describeCompat, type CompatDescription } from "./openapi.ts";
 import { areas, unsupportedAreas } from "./paths.ts";
+import { echoRevision } from "./reply.ts";
 import { createRouter } from "./router.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -18,7 +19,6 @@ import { profileRoutes } from "./routes/profiles.ts";
 
 // A body of 5 MB holds more values than one of 2 MB.
 const bodyValuesMax = 600_000;
-const revisionLengthMax = 64;
 
 /**
  * Registers the surface under the prefix that it is given.
@@ -29,10 +29,7 @@ export function compatSurface(context: CompatContext, describe?: (made: CompatDe
     app.setErrorHandler(async (error, request, reply) =>
       sendCompatError(context.log, await app.settleRate(request, reply, error), request, reply),
     );
-    app.addHook("onRequest", async (request, reply) => {
-      const revision = revisionOf(request);
-      if (revision !== undefined) void reply.header("revision", revision);
-    });
+    app.addHook("onRequest", async (request, reply) => echoRevision(request, reply));
     app.removeAllContentTypeParsers();
     const types = ["application/json", "application/vnd.api+json"];
     // Clients send the type with every request, also where there is no body.
@@ -55,12 +52,6 @@ export function compatSurface(context: CompatContext, describe?: (made: CompatDe
     if (app.prefix === "") addUnsupported(app);
     else app.setNotFoundHandler((request, reply) => sendCompatError(context.log, notSupported(), request, reply));
   };
-}
-
-/** Any revision is taken, and said back. */
-function revisionOf({ headers }: FastifyRequest): string | undefined {
-  const { revision } = headers;
-  return typeof revision === "string" && revision.length <= revisionLengthMax ? revision : undefined;
 }
 
 /** Under `/api` every unknown path is of this surface; without it only those that are known to be the other platform's. */

@@ -262,7 +262,7 @@ export const operationCases: Case[] = [
     operations({ ...set, value: "x".repeat(256 * 1024) }),
     400,
     "parameter_invalid",
-    "attribute_operations",
+    "attribute_operations.0.value",
   ],
   [
     "a value 33 levels deep",

@@ -278,6 +278,23 @@ describe("limits of time and number", () => {
     wire.end();
   });
 
+  test("a body that never comes to the compatibility surface ends in its form", async () => {
+    const { secret } = await daybook.newProperty();
+    const wire = await openWire(daybook.baseUrl);
+    const head = `POST /api//events/ HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n`;
+    wire.write(`${head}Content-Length: 5\r\n\r\n{`);
+    const [answer, ...others] = splitAnswers(await wire.closed);
+    expect([answer?.status, answer?.headers.get("content-type"), others]).toEqual([
+      408,
+      "application/vnd.api+json",
+      [],
+    ]);
+    expect(JSON.parse(answer?.body ?? "").errors).toMatchObject([
+      { status: 408, code: "request_timeout", source: { pointer: "/data" } },
+    ]);
+    wire.end();
+  });
+
   test("connections beyond the limit are closed unread and counted, and those that are there go on", async () => {
     const api = createApi(daybook.baseUrl);
     const wires: Socket[] = [];
