@@ -44,11 +44,11 @@ type EventProfile = Static<typeof EventAttributes>["profile"];
 /** @throws Refusal with all that is wrong. */
 export function readEvent(body: unknown, setting: EventSetting): GivenEvent {
   const isFlat = isFlatEvent(body);
-  const faults = new Faults(isFlat ? toFlatPointer : undefined);
+  const flat = isFlat ? ((body as JsonObject).data as JsonObject).attributes : undefined;
+  const faults = new Faults(isFlat ? toFlatPointer(flat) : undefined);
   const pointer = "/data/attributes";
   let attributes: Static<typeof EventAttributes>;
   if (isFlat) {
-    const flat = ((body as JsonObject).data as JsonObject).attributes;
     if (!flatEvent.check(flat, faults, pointer)) faults.check();
     attributes = fromFlatEvent(flat as Static<typeof FlatEventAttributes>);
     if (!eventAttributes.check(attributes, faults, pointer)) faults.check();
@@ -77,10 +77,10 @@ function readGiven(
 ): GivenProfile {
   const pointers = { id: `${pointer}/id`, attributes: `${pointer}/attributes` };
   const write = readProfileWrite(given, faults, { pointer: pointers.attributes, metaPointer });
-  const id = given.id ?? undefined;
+  const id = given.id?.trim() ? given.id : undefined;
   if (id === undefined && write.identifiers.every(({ isPrimary }) => !isPrimary)) {
     const message = "One of email, phone_number, external_id, anonymous_id, _kx or id is required.";
-    if (write.losesPhone)
+    if (write.hasStrangePhone)
       faults.add(`${pointers.attributes}/phone_number`, "Invalid phone number format (must be E.164)");
     else faults.add(pointers.attributes, message, "parameter_missing");
   }
@@ -120,16 +120,29 @@ export function readEntry(
   return { profile: readEventProfile(profile, faults, `${pointer}/attributes/profile/data`), inputs };
 }
 
+/** What stands at a path, before anybody has looked whether it may. */
+function findAt(value: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
+}
+
+function eventsOf(entry: unknown): readonly unknown[] {
+  const events = findAt(entry, "attributes", "events", "data");
+  return Array.isArray(events) ? events : [];
+}
+
+/** How many events an entry of a bulk request has, good or bad. */
+export function countEvents(entry: unknown): number {
+  return eventsOf(entry).length;
+}
+
 /** Whether all entries of a bulk request are history, as far as can be told before they are read. */
 export function isAllBackfill(body: unknown): boolean {
-  const find = (value: unknown, ...path: string[]): unknown =>
-    path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
-  const entries = find(body, "data", "attributes", "events-bulk-create", "data");
+  const entries = findAt(body, "data", "attributes", "events-bulk-create", "data");
   if (!Array.isArray(entries) || entries.length === 0) return false;
   return entries.every((entry) => {
-    if (find(entry, "attributes", "backfill") === true) return true;
-    const events = find(entry, "attributes", "events", "data");
-    return Array.isArray(events) && events.every((event) => find(event, "attributes", "backfill") === true);
+    if (findAt(entry, "attributes", "backfill") === true) return true;
+    const events = eventsOf(entry);
+    return events.length > 0 && events.every((event) => findAt(event, "attributes", "backfill") === true);
   });
 }
 

@@ -4,6 +4,8 @@ import { DaybookError, type ErrorCode, type FieldError } from "#shared/errors.ts
 // Enough for each entry of the largest request to be named.
 const faultsMax = 11_000;
 const faultsInFullMax = 1_000;
+// A key may be as long as a body, and stand in the pointers to all that is within it.
+const pointerLengthMax = 1_000;
 
 /** A refusal with more fields at fault than other surfaces list. */
 export class Refusal extends DaybookError {
@@ -36,13 +38,18 @@ export class Faults {
     const isEnough = this.#found.length >= faultsInFullMax && entry === this.#lastEntry;
     if (isEnough || this.#found.length >= faultsMax) return;
     this.#lastEntry = entry;
-    this.#found.push({ code, message, param: this.#rename(pointer) });
+    this.#found.push({ code, message, param: shorten(this.#rename(pointer)) });
   }
 
   /** @throws Refusal if there are any. */
   check(): void {
     if (this.#found.length > 0) throw new Refusal(this.#found);
   }
+}
+
+/** A pointer, or the longest that leads there and is not too long. */
+function shorten(pointer: string): string {
+  return pointer.length <= pointerLengthMax ? pointer : pointer.slice(0, pointer.lastIndexOf("/", pointerLengthMax));
 }
 
 /** The end of a pointer: keys, each escaped as RFC 6901 has it. */

@@ -46,7 +46,7 @@ class FilterReader {
     // Dimensions are named in words, such as Campaign Name.
     const field = this.#match(/[^\s,()[\]"'](?:[^,()[\]"']*[^\s,()[\]"'])?/y, "the name of a field");
     this.#isBare = false;
-    const values = this.take(",") ? this.#readValues() : [];
+    const values = this.take(",") ? this.#readValues(field) : [];
     this.#expect(")");
     return { operator, field, values, ...(this.#isBare ? { isBare: true } : {}) };
   }
@@ -64,12 +64,15 @@ class FilterReader {
     if (this.#at < this.#text.length) throw this.#wrong("a comma or the end");
   }
 
-  #readValues(): string[] {
+  #readValues(field: string): string[] {
+    // Before a bare phone it is the plus, which arrived as a space.
+    const isSpaced = this.#text[this.#at] === " ";
     if (!this.take("[")) {
       this.#skipSpace();
       const first = this.#text[this.#at];
       this.#isBare = first !== '"' && first !== "'";
-      return [this.#readValue()];
+      const value = this.#readValue();
+      return [this.#isBare && isSpaced && field === "phone_number" ? ` ${value}` : value];
     }
     const values: string[] = [];
     if (this.take("]")) return values;

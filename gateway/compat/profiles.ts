@@ -123,8 +123,7 @@ export async function replaceInProfile(
   write: ProfileWrite,
   { pointers, param }: { pointers: ProfilePointers; param: string },
 ): Promise<Profile> {
-  const { identifiers, cleared, removedEmails, losesPhone } = write;
-  const asItIs = identifiers.length + cleared.size + removedEmails.length > 0 || losesPhone;
+  const asItIs = write.identifiers.length + write.cleared.size > 0;
   for (let turn = 0; turn < turnsMax; turn++) {
     const before = await findProfile(context, request, id, param);
     const remove = identifiersToRemove(before, write);

@@ -103,10 +103,12 @@ function readParameters(request: FastifyRequest, rules: QueryRules): Map<string,
     if (!known.has(name) && !/^fields\[[\w-]+\]$/.test(name)) {
       throw refuse("parameter_unknown", "There is no such parameter here.", name);
     }
-    if (typeof value !== "string" && !isArray) {
-      throw refuse("parameter_invalid", "This parameter is sent more than once.", name);
+    const values = [value].flat();
+    // Who follows a link and says again what stands in it says it twice.
+    if (new Set(values).size > 1 && !isArray) {
+      throw refuse("parameter_invalid", "This parameter is sent more than once, with different values.", name);
     }
-    const text = [value].flat().join(",");
+    const text = isArray ? values.join(",") : (values[0] ?? "");
     if (textProblem(text) !== undefined) throw refuse("parameter_invalid", "This value cannot be looked for.", name);
     if (text !== "" || name === "page[cursor]" || name === "page[size]") given.set(name, text);
   }
@@ -166,7 +168,7 @@ function readNames(text: string | undefined, known: readonly string[], name: str
 }
 
 /** Some clients send the whole URL of the page, and some what is behind the name of the parameter, with the equals sign and all that follows. */
-function toCursor(text: string): string {
+export function toCursor(text: string): string {
   const trimmed = text.replace(/^=/, "");
   if (!/^https?:\/\//i.test(trimmed)) return trimmed.replace(/&.*$/s, "");
   return URL.parse(trimmed)?.searchParams.get("page[cursor]") ?? trimmed;
@@ -180,7 +182,7 @@ function readCursor(cursors: Cursors, scope: readonly string[], text: string): C
     if (error instanceof DaybookError) throw error.withParams(() => "page[cursor]");
     throw error;
   }
-  // It is signed: what it holds was written here.
+  // What it holds was written here.
   if (!isJsonObject(content)) throw otherQuery();
   return content as unknown as CursorContent;
 }

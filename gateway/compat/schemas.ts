@@ -190,7 +190,7 @@ export const MetricAggregateCreate = envelope({
         timezone: text("IANA name; UTC unless said otherwise"),
         by: nullable(Type.Array(Type.String({ minLength: 1 }), { maxItems: 2 })),
         sort: text(),
-        page_size: nullable(Type.Integer({ minimum: 1, maximum: 1000 })),
+        page_size: nullable(Type.Integer({ minimum: 1 })),
         page_cursor: text(),
         return_fields: nullable(Type.Array(Type.String())),
       },

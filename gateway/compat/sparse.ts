@@ -13,11 +13,20 @@ export function pick(resource: Resource, { fields }: Pick<Query, "fields">): Res
 }
 
 function pickPaths(value: object, paths: readonly string[]): object {
+  const whole = new Set(paths);
+  // What is asked for within each key. A key may have dots itself.
+  const within = new Map<string, string[]>();
+  for (const path of paths) {
+    for (let dot = path.indexOf("."); dot >= 0; dot = path.indexOf(".", dot + 1)) {
+      const key = path.slice(0, dot);
+      within.set(key, [...(within.get(key) ?? []), path.slice(dot + 1)]);
+    }
+  }
   // Own properties throughout: a caller's key may be `__proto__`.
   const entries = Object.entries(value).flatMap(([key, child]): [string, unknown][] => {
-    if (paths.includes(key)) return [[key, child]];
-    const inner = paths.flatMap((path) => (path.startsWith(`${key}.`) ? [path.slice(key.length + 1)] : []));
-    return inner.length > 0 && isJsonObject(child) ? [[key, pickPaths(child, inner)]] : [];
+    if (whole.has(key)) return [[key, child]];
+    const inner = within.get(key);
+    return inner && isJsonObject(child) ? [[key, pickPaths(child, inner)]] : [];
   });
   return Object.fromEntries(entries);
 }

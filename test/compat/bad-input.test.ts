@@ -1,7 +1,7 @@
 /** What the compatibility surface refuses, and how it says so. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApi, type Answer } from "../support/api.ts";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
 
 const metric = { data: { type: "metric", attributes: { name: "Placed Order" } } };
 const person = { data: { type: "profile", attributes: { email: "bad@example.com" } } };
@@ -128,6 +128,15 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
         [at("/profile/$city")],
       ],
       [
+        "the flat shape, and what stands among its properties",
+        eventOf({
+          metric: { name: "x" },
+          profile: { $email: "a@example.com" },
+          properties: { $value: "x", $event_id: "x".repeat(256) },
+        }),
+        [at("/properties/$event_id"), at("/properties/$value")],
+      ],
+      [
         "the flat shape, and an email that is none",
         eventOf({ metric: { name: "" }, profile: { $email: "x", "a/b": "\u0000" } }),
         [at("/metric/name"), at("/profile/$email"), at("/profile/a~1b")],
@@ -172,7 +181,11 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
       const path = `/api/profiles/${body.data.id}`;
       const meta = { patch_properties: { append: { plan: "y" } } };
       const append = await api.patch(path, { data: { type: "profile", id: body.data.id, attributes: {}, meta } });
-      expect(refusedAt(append, 400)).toEqual(["/data/attributes/properties/plan"]);
+      expect(refusedAt(append, 400)).toEqual(["/data/meta/patch_properties/append/plan"]);
+      const profile = { data: { type: "profile", id: body.data.id, attributes: { meta } } };
+      expect(refusedAt(await api.post("/api/events", eventOf({ ...good, profile })), 400)).toEqual([
+        "/data/attributes/profile/data/attributes/meta/patch_properties/append/plan",
+      ]);
       const cleared = await api.patch(path, {
         data: { type: "profile", id: body.data.id, attributes: { email: null } },
       });
@@ -254,7 +267,91 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
       const entries = [entryOf(Array.from({ length: 1000 }, () => bulkEvent())), entryOf([bulkEvent()])];
       const answer = await api.post("/api/event-bulk-create-jobs", bulkOf(entries));
       expect(refusedAt(answer, 400)).toEqual(["/data/attributes/events-bulk-create/data"]);
+      // However bad they are, they are counted before they are read.
+      for (const many of [
+        [entryOf(Array.from({ length: 100_000 }, () => ({ attributes: {} })))],
+        Array.from({ length: 300_000 }, () => 1),
+      ]) {
+        const refused = await api.post("/api/event-bulk-create-jobs", bulkOf(many));
+        expect(refusedAt(refused, 400)).toEqual(["/data/attributes/events-bulk-create/data"]);
+      }
     });
+
+    test("a long key is not said again for everything within it", async () => {
+      const key = "k".repeat(100_000);
+      const within = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`a${index}`, "\u0000"]));
+      const entries = Array.from({ length: 20 }, () => entryOf([bulkEvent({ properties: { [key]: within } })]));
+      const answer = await api.post("/api/event-bulk-create-jobs", bulkOf(entries));
+      expect(refusedAt(answer, 400)).toHaveLength(400);
+      expect(answer.text.length).toBeLessThan(200_000);
+      expect(answer.body.errors[0].source.pointer).toBe(
+        "/data/attributes/events-bulk-create/data/0/attributes/events/data/0/attributes/properties",
+      );
+    });
+  });
+
+  test("a merge that cannot be whole is not begun", async () => {
+    const newId = async (name: string): Promise<string> =>
+      (await api.post("/api/profiles", profileOf({ email: `${name}@example.com` }))).body.data.id;
+    const [one, two, merged, redacted] = [await newId("m1"), await newId("m2"), await newId("m3"), await newId("m4")];
+    const merge = (id: string, sources: string[]) => {
+      const data = sources.map((source) => ({ type: "profile", id: source }));
+      return api.post("/api/profile-merge", {
+        data: { type: "profile-merge", id, relationships: { profiles: { data } } },
+      });
+    };
+    expect((await merge(one, [merged])).status).toBe(201);
+    await daybook().clients.profiles.redactProfile({ propertyId: api.propertyId, profileId: redacted }, testCall);
+    const nobody = "prof_01h00000000000000000000000";
+    const at = (index: number): string => `/data/relationships/profiles/data/${index}/id`;
+    for (const [destination, sources, status, pointers] of [
+      [one, [two, two], 400, [at(1)]],
+      [one, [two, two.toUpperCase().replace("PROF_", "")], 400, [at(1)]],
+      [one, [two, merged], 400, [at(1)]],
+      [one, [two, redacted, one], 400, [at(1), at(2)]],
+      [merged, [two], 400, ["/data/id"]],
+      [one, [two, nobody], 404, [at(1)]],
+      [nobody, [two], 404, ["/data/id"]],
+      [redacted, [two], 400, ["/data/id"]],
+    ] as const) {
+      expect(refusedAt(await merge(destination, [...sources]), status)).toEqual(pointers);
+      expect((await api.get(`/v1/profiles/${two}?resolve=false`)).body.data.status).toBe("active");
+    }
+    const done = await merge(one, [two]);
+    expect([done.status, done.body.data.id]).toEqual([201, one]);
+  });
+
+  test("an aggregate in an order that there is not", async () => {
+    const attributes = {
+      metric_id: "x",
+      measurements: ["count"],
+      by: ["a"],
+      filter: ["greater-or-equal(datetime,2026-01-01),less-than(datetime,2026-02-01)"],
+    };
+    for (const sort of ["constructor", "__proto__", "-toString", "b", "sum_value"]) {
+      const body = { data: { type: "metric-aggregate", attributes: { ...attributes, sort } } };
+      expect(refusedAt(await api.post("/api/metric-aggregates", body), 400)).toEqual(["/data/attributes/sort"]);
+    }
+  });
+
+  test("every refusal says the revision that was asked for, and what is wrong with what was sent", async () => {
+    const headers = { revision: "2024-10-15" };
+    for (const [answer, status] of [
+      [await createApi(daybook().baseUrl).get("/api/profiles", { headers }), 401],
+      [await (await api.withScopes(["events:write"])).get("/api/profiles", { headers }), 403],
+      [await api.get("/api/nothing", { headers }), 404],
+      [await api.get("/lists", { headers }), 404],
+      [await api.post("/api/events", "{", { headers }), 400],
+    ] as const) {
+      refusedAt(answer, status);
+      expect(answer.headers.get("revision")).toBe("2024-10-15");
+    }
+    const badPath = await api.get("/api/%zz");
+    refusedAt(badPath, 400);
+    expect(badPath.body.errors[0].detail).toBe("The path is not valid.");
+    const encoded = await api.post("/api/events", "{}", { headers: { "content-encoding": "br" } });
+    refusedAt(encoded, 415);
+    expect(encoded.body.errors[0].detail).toContain("Content-Encoding");
   });
 
   test("a body may have 5 MB, and not a byte more", async () => {

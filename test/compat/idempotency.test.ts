@@ -1,6 +1,8 @@
 /** Idempotency-Key on the compatibility surface: each write is done once, however often and by however many it is sent. */
+import pg from "pg";
 import { expect, test } from "vitest";
-import type { Api } from "../support/api.ts";
+import { decodeId } from "#shared/ids.ts";
+import type { Answer, Api } from "../support/api.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 import { keyed, promiseOnce, sendUntilDone, type Write } from "../support/idempotency.ts";
 import { eventually } from "../support/processes.ts";
@@ -162,15 +164,30 @@ describeEverywhere("Idempotency-Key on the compatibility surface", (daybook) => 
   test("a key stays with a request of which something was done", async () => {
     const api = await daybook().newProperty();
     const [destination, source] = [await newProfile(api, "eve"), await newProfile(api, "kim")];
-    // Its second step meets what the first has done.
-    const twice = [source, source].map((id) => ({ type: "profile", id }));
-    const merge = { data: { type: "profile-merge", id: destination, relationships: { profiles: { data: twice } } } };
-    for (let attempt = 0; attempt < 2; attempt++) {
-      expect((await api.post("/api/profile-merge", merge, keyed("k"))).status).toBe(400);
+    const other = await newProfile(api, "bob");
+    const sources = [source, other].map((id) => ({ type: "profile", id }));
+    const merge = { data: { type: "profile-merge", id: destination, relationships: { profiles: { data: sources } } } };
+    // While its first step waits, somebody takes away what its second needs.
+    const blocking = new pg.Client(daybook().databaseUrl);
+    await blocking.connect();
+    let first: Promise<Answer>;
+    try {
+      const held = [decodeId("prof", source, "id")];
+      await blocking.query("BEGIN");
+      await blocking.query("SELECT FROM profile.profiles WHERE id = $1 FOR UPDATE", held);
+      first = api.post("/api/profile-merge", merge, keyed("k"));
+      const waiting = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))";
+      await eventually(async () => ((await blocking.query(waiting)).rowCount ? true : undefined));
+      await daybook().clients.profiles.redactProfile({ propertyId: api.propertyId, profileId: other }, testCall);
+      await blocking.query("COMMIT");
+    } finally {
+      await blocking.end();
     }
+    expect((await first).status).toBe(400);
+    expect((await api.post("/api/profile-merge", merge, keyed("k"))).status).toBe(400);
     const { data } = (await api.get(`/v1/profiles/${source}?resolve=false`)).body;
     expect([data.status, data.merged_into]).toEqual(["merged", destination]);
-    const other = await api.post("/api/profile-merge", JSON.stringify(merge, null, 1), keyed("k"));
-    expect([other.status, other.body.errors[0].code]).toEqual([409, "idempotency_key_reused"]);
+    const changed = await api.post("/api/profile-merge", JSON.stringify(merge, null, 1), keyed("k"));
+    expect([changed.status, changed.body.errors[0].code]).toEqual([409, "idempotency_key_reused"]);
   });
 });

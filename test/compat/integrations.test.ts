@@ -1,7 +1,7 @@
 /** What integrations do, as their requests really come. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
 
 let count = 0;
@@ -115,10 +115,10 @@ describeEverywhere("integrations", (daybook) => {
     expect(await send(null)).not.toBe(await send(null));
   });
 
-  test("times have a fraction of six digits or none, which all clients read", async () => {
-    for (const [sent, shown] of [
-      ["2026-10-01T10:00:00.25Z", "2026-10-01T10:00:00.250000+00:00"],
-      ["2026-10-01T10:00:00.000", "2026-10-01T10:00:00+00:00"],
+  test("times have a fraction of six digits or none, which all clients read, and are natively as they were sent", async () => {
+    for (const [sent, shown, natively] of [
+      ["2026-10-01T10:00:00.25Z", "2026-10-01T10:00:00.250000+00:00", "2026-10-01T10:00:00.250000Z"],
+      ["2026-10-01T10:00:00.000", "2026-10-01T10:00:00+00:00", "2026-10-01T10:00:00.000000Z"],
     ] as const) {
       const attributes = {
         metric: { data: { type: "metric", attributes: { name: "Timed" } } },
@@ -128,7 +128,174 @@ describeEverywhere("integrations", (daybook) => {
       };
       const { body } = await api.post("/api/events", { data: { type: "event", attributes } });
       expect(body.data.attributes.datetime).toBe(shown);
+      expect((await api.get(`/v1/events/${body.data.id}`)).body.data.occurred_at).toBe(natively);
     }
+  });
+
+  test("identifiers that are empty say nothing, wherever they come", async () => {
+    const email = newEmail();
+    const empty = { phone_number: "", external_id: " ", anonymous_id: "", _kx: "" };
+    const made = await api.post("/api/profiles", profileOf({ email, ...empty }));
+    expect([made.status, made.body.data.attributes.phone_number]).toEqual([201, null]);
+    const { id } = made.body.data;
+    const known = { email, phone_number: "+442079460020", external_id: email };
+    await api.patch(`/api/profiles/${id}`, profileOf(known));
+    const nothing = { email: "", ...empty };
+    const metric = { data: { type: "metric", attributes: { name: "Emptied" } } };
+    const eventBody = (profile: object): object => ({
+      data: {
+        type: "event",
+        attributes: { metric, properties: {}, profile: { data: { type: "profile", ...profile } } },
+      },
+    });
+    const flat = {
+      metric: { name: "Emptied" },
+      properties: {},
+      profile: { $email: email, $id: "", $phone_number: "" },
+    };
+    for (const answer of [
+      await api.patch(`/api/profiles/${id}`, profileOf(nothing)),
+      await api.post("/api/profile-import", profileOf({ ...empty, email }, { id: "" })),
+      await api.post("/api/profile-import", profileOf(nothing, { id })),
+      await api.post("/api/events", eventBody({ id: "", attributes: { ...empty, email } })),
+      await api.post("/api/events", { data: { type: "event", attributes: flat } }),
+    ]) {
+      expect([answer.text, answer.status < 300]).toEqual([answer.text, true]);
+    }
+    expect((await api.get(`/api/profiles/${id}`)).body.data.attributes).toMatchObject(known);
+    const { identifiers, attributes } = (await api.get(`/v1/profiles/${id}?expand=identifiers`)).body.data;
+    expect([identifiers.length, attributes]).toEqual([3, {}]);
+    const nobody = await api.post("/api/profile-import", profileOf(nothing));
+    expect([nobody.status, nobody.body.errors[0].source]).toEqual([400, { pointer: "/data/attributes" }]);
+  });
+
+  test("a phone that is none takes the place of no phone", async () => {
+    const [email, phone] = [newEmail(), "+442079460022"];
+    const { body } = await api.post("/api/profiles", profileOf({ email, phone_number: phone }));
+    const path = `/api/profiles/${body.data.id}`;
+    for (const answer of [
+      await api.patch(path, profileOf({ phone_number: "9112340375" })),
+      await api.post("/api/profile-import", profileOf({ phone_number: "9112340375" }, { id: body.data.id })),
+    ]) {
+      expect([answer.status, answer.body.data.attributes.phone_number]).toEqual([200, phone]);
+    }
+    expect((await api.get(`/v1/profiles/${body.data.id}`)).body.data.attributes).toEqual({
+      $phone_number: "9112340375",
+    });
+  });
+
+  test("emails are added and taken away by an import, a job and an event alike", async () => {
+    const appended = (email: string): object => ({ patch_identifiers: { append: { email } } });
+    const taken = (email: string): object => ({ patch_identifiers: { unappend: { email: [email.toUpperCase()] } } });
+    const owner = newEmail();
+    const { id } = (await api.post("/api/profiles", profileOf({ email: owner }))).body.data;
+    const emailsOf = async (): Promise<string[]> => {
+      const { identifiers } = (await api.get(`/v1/profiles/${id}?expand=identifiers`)).body.data;
+      return identifiers.map(({ value }: { value: string }) => value);
+    };
+    const ways: ((meta: object) => Promise<unknown>)[] = [
+      (meta) => api.post("/api/profile-import", profileOf({ email: owner }, { meta })),
+      (meta) => api.post("/api/profile-import", profileOf({}, { id, meta })),
+      async (meta) => {
+        const data = [{ type: "profile", attributes: { email: owner }, meta }];
+        const attributes = { profiles: { data } };
+        await api.post("/api/profile-bulk-import-jobs", { data: { type: "profile-bulk-import-job", attributes } });
+      },
+      (meta) => {
+        const metric = { data: { type: "metric", attributes: { name: "Emails" } } };
+        const profile = { data: { type: "profile", attributes: { email: owner, meta } } };
+        return api.post("/api/events", { data: { type: "event", attributes: { metric, properties: {}, profile } } });
+      },
+    ];
+    for (const way of ways) {
+      const email = newEmail();
+      await way(appended(email));
+      await eventually(async () => ((await emailsOf()).join() === [owner, email].join() ? true : undefined));
+      await way(taken(email));
+      await eventually(async () => ((await emailsOf()).join() === owner ? true : undefined));
+    }
+    // What a body says that the profile has, it does not take away.
+    const ghost = newEmail();
+    const kept = await api.post("/api/profile-import", profileOf({ email: ghost }, { meta: taken(ghost) }));
+    expect([kept.status, kept.body.data.attributes.email]).toEqual([201, ghost]);
+  });
+
+  test("a parameter that is sent twice is one if both are the same", async () => {
+    await api.post("/api/profiles", profileOf({ email: newEmail() }));
+    expect((await api.get("/api/profiles?page[size]=1&page[size]=1")).body.data).toHaveLength(1);
+    const two = await api.get("/api/profiles?page[size]=1&page[size]=2");
+    expect([two.status, two.body.errors[0].source]).toEqual([400, { parameter: "page[size]" }]);
+  });
+
+  test("a bare phone is found, its plus having arrived as a space", async () => {
+    const phone = "+442079460023";
+    const { body } = await api.post("/api/profiles", profileOf({ phone_number: phone }));
+    for (const filter of [`equals(phone_number,${phone})`, `equals(phone_number, "${phone}")`]) {
+      const found = (await api.get(`/api/profiles/?filter=${filter}`)).body.data;
+      expect([filter, found.map(({ id }: { id: string }) => id)]).toEqual([filter, [body.data.id]]);
+    }
+  });
+
+  test("a bulk request with profiles by id is refused whole, and what it says of them is written behind the answer", async () => {
+    const [one, two, three] = await Promise.all(
+      [newEmail(), newEmail(), newEmail()].map(async (email) => {
+        return (await api.post("/api/profiles", profileOf({ email }))).body.data as { id: string };
+      }),
+    );
+    const entryOf = (profile: object): object => ({
+      type: "event-bulk-create",
+      attributes: {
+        profile: { data: { type: "profile", ...profile } },
+        events: {
+          data: [
+            {
+              type: "event",
+              attributes: { properties: {}, metric: { data: { type: "metric", attributes: { name: "By id" } } } },
+            },
+          ],
+        },
+      },
+    });
+    const send = (profiles: object[], headers: Record<string, string> = {}) => {
+      const attributes = { "events-bulk-create": { data: profiles.map(entryOf) } };
+      return api.post(
+        "/api/event-bulk-create-jobs",
+        { data: { type: "event-bulk-create-job", attributes } },
+        { headers },
+      );
+    };
+    const nameOf = async (id = ""): Promise<string> =>
+      (await api.get(`/api/profiles/${id}`)).body.data.attributes.first_name;
+    const named = (id: string | undefined, name: string): object => ({ id, attributes: { first_name: name } });
+    const bad = await send([named(one?.id, "Partial"), named("prof_01h00000000000000000000000", "x")]);
+    expect([bad.status, bad.body.errors[0].source.pointer]).toEqual([
+      400,
+      "/data/attributes/events-bulk-create/data/1/attributes/profile/data/id",
+    ]);
+    expect(await nameOf(one?.id)).toBeNull();
+    // An identifier that another has is refused behind the answer, and keeps no event back.
+    const taken = {
+      id: two?.id,
+      attributes: {
+        first_name: "Two",
+        email: (await api.get(`/api/profiles/${three?.id}`)).body.data.attributes.email,
+      },
+    };
+    const good = await send([named(one?.id, "One"), taken]);
+    expect(good.status).toBe(202);
+    await eventually(async () => {
+      const found = await Promise.all(
+        [one, two].map((who) => api.get(`/v1/events?filter[profile_id]=${who?.id}&filter[type]=by.id`)),
+      );
+      return found.every(({ body }) => body.data.length === 1) ? true : undefined;
+    });
+    expect([await nameOf(one?.id), await nameOf(two?.id)]).toEqual(["One", null]);
+    await daybook().clients.profiles.redactProfile(
+      { propertyId: api.propertyId, profileId: three?.id ?? "" },
+      testCall,
+    );
+    const redacted = await send([{ id: three?.id }]);
+    expect([redacted.status, redacted.body.errors[0].detail]).toEqual([400, "The profile is redacted."]);
   });
 
   test("hundreds of people asked for by their emails come page by page, whatever of the link is sent back", async () => {

@@ -63,13 +63,19 @@ const profile = fc.record(
   { requiredKeys: [] },
 );
 
+/** A phone of nothing but spaces says nothing; none of the others is one that somebody is known by, so the last is shown. */
+function phoneOf(...given: { phone_number?: string }[]): { phone_number?: string | null } {
+  const phones = given.flatMap(({ phone_number: phone }) => phone ?? []);
+  return phones.length === 0 ? {} : { phone_number: phones.findLast((phone) => phone.trim() !== "") ?? null };
+}
+
 test("a profile, made and written again", async () => {
   await fc.assert(
     fc.asyncProperty(profile, profile, async (first, second) => {
       const email = `round${++count}@example.com`;
       const made = await api.post("/api/profiles", { data: { type: "profile", attributes: { ...first, email } } });
       expect(made.status).toBe(201);
-      expect(made.body.data.attributes).toMatchObject({ ...first, email });
+      expect(made.body.data.attributes).toMatchObject({ ...first, ...phoneOf(first), email });
       if (first.properties) expect(made.body.data.attributes.properties).toEqual(first.properties);
       const path = `/api/profiles/${made.body.data.id}`;
       for (const [method, at] of [
@@ -87,6 +93,7 @@ test("a profile, made and written again", async () => {
         expect(read).toMatchObject({
           ...first,
           ...second,
+          ...phoneOf(first, second),
           email,
           location: { ...first.location, ...second.location },
           properties: { ...first.properties, ...second.properties },

@@ -196,6 +196,36 @@ describeEverywhere("between the surfaces", (daybook) => {
       const shown = (await reader.get(`/api/profiles/${body.data.id}`)).body.data.attributes;
       expect(shown).toMatchObject({ email: null, first_name: "Ada" });
     });
+
+    test("neither import errors nor cursors show values to others", async () => {
+      const property = await daybook().newProperty();
+      const [email, other, phone] = [newEmail(), newEmail(), "+442079460021"];
+      await property.post("/api/profiles", profileOf({ email }));
+      await property.post("/api/profiles", profileOf({ email: other, phone_number: phone }));
+      const sent = { email, phone_number: phone, first_name: "Ada" };
+      const attributes = { profiles: { data: [{ type: "profile", id: "", attributes: sent }] } };
+      const job = await property.post("/api/profile-bulk-import-jobs", {
+        data: { type: "profile-bulk-import-job", attributes },
+      });
+      const path = `/api/profile-bulk-import-jobs/${job.body.data.id}/import-errors`;
+      const [error] = await eventually(async () => {
+        const { data } = (await property.get(path)).body;
+        return data.length > 0 ? data : undefined;
+      });
+      expect(error.attributes.original_payload).toEqual({ id: "", ...sent });
+      const reader = await property.withScopes(["profiles:read"]);
+      const [hidden] = (await reader.get(path)).body.data;
+      expect(hidden.attributes.original_payload).toEqual({
+        id: "",
+        email: null,
+        phone_number: null,
+        first_name: "Ada",
+      });
+      const { links } = (await reader.get("/api/profiles?sort=email&page[size]=1")).body;
+      const cursor = new URL(links.next).searchParams.get("page[cursor]") ?? "";
+      expect(Buffer.from(cursor.slice(4), "base64url").toString("latin1")).not.toContain("@example.com");
+      expect((await reader.get(`/api/profiles?page[cursor]=${cursor}`)).body.data).toHaveLength(1);
+    });
   });
 
   describe("events", () => {
@@ -457,7 +487,7 @@ describeEverywhere("between the surfaces", (daybook) => {
       await eventually(async () => {
         const [row] = await ask(["count", "sum_value"]);
         // However early it is asked, no event is counted whose value is not in the sum.
-        expect([[0, 0], ...[1, 2, 3, 4].map((count) => [count, 1.5])]).toContainEqual([
+        expect([[0, 0], ...[1, 2, 3, 4].map((counted) => [counted, 1.5])]).toContainEqual([
           row.measurements.count[0],
           row.measurements.sum_value[0],
         ]);

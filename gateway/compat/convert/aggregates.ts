@@ -75,6 +75,11 @@ export function toQuestion(propertyId: string, attributes: Attributes, faults: F
     const problem = textProblem(field);
     if (problem !== undefined) faults.add(`${pointer}/by/${index}`, `A dimension ${problem}.`);
   }
+  const sortable: readonly string[] = [...(by ?? []), ...measurements];
+  if (attributes.sort && !sortable.includes(attributes.sort.replace(/^-/, ""))) {
+    const message = `Rows are in order of ${sortable.join(" or ")}, each also with "-".`;
+    faults.add(`${pointer}/sort`, message, "unsupported_sort");
+  }
   const metricId = toId("mtr", attributes.metric_id);
   const common = {
     propertyId,
@@ -152,8 +157,7 @@ export function toRows({ unsummed, summed }: Answers, attributes: Attributes, de
     const { measurements } = rowOf(dimensionsOf(series, by.length));
     // Of several currencies.
     const before = measurements.count ?? [];
-    if (series.count.length > 0)
-      measurements.count = series.count.map((count, at) => Number(before[at]) + Number(count));
+    if (series.count.length > 0) measurements.count = series.count.map((more, at) => Number(before[at]) + Number(more));
   }
   for (const series of summed ? shownSums(summed, by, defaultCurrency) : []) {
     rowOf(dimensionsOf(series, by.length)).measurements.sum_value = series.sumValue.map(toNumber);

@@ -78,12 +78,13 @@ export function toEventInput(
 }
 
 function readMoney(
-  { value, value_currency: currency }: Fields,
+  { value, value_currency: given }: Fields,
   defaultCurrency: string,
   faults: Faults,
   pointer: string,
 ): { value?: string; currency?: string } {
-  if (currency !== undefined && currency !== null && !/^[A-Za-z]{3}$/.test(currency)) {
+  const currency = given || undefined;
+  if (currency !== undefined && !/^[A-Za-z]{3}$/.test(currency)) {
     faults.add(`${pointer}/value_currency`, "A currency is three letters, such as EUR.");
   }
   // A currency of nothing says nothing.

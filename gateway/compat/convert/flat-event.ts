@@ -72,14 +72,21 @@ function textOf(id: unknown): string | null {
   return typeof id === "number" || isRawNumber(id) ? JSON.stringify(id) : null;
 }
 
-/** Where something of an event as it is read here stood in the flat one. */
-export function toFlatPointer(pointer: string): string {
-  const [, field, rest = ""] =
-    /^\/data\/attributes\/profile\/data\/attributes(?:\/location)?(?:\/(\w+))?(.*)$/.exec(pointer) ?? [];
-  if (pointer.startsWith("/data/attributes/metric/")) return "/data/attributes/metric/name";
-  if (!pointer.startsWith("/data/attributes/profile/")) return pointer;
-  if (field === undefined) return "/data/attributes/profile";
-  if (field === "properties") return `/data/attributes/profile${rest}`;
-  const [key = field] = Object.entries(flatFields).find(([, name]) => name === field) ?? [`$${field}`];
-  return `/data/attributes/profile/${key}${rest}`;
+/** Where something of an event as it is read here stood in the flat one. @param attributes of that, as they were sent. */
+export function toFlatPointer(attributes: unknown): (pointer: string) => string {
+  const isSent = (field: string): boolean => isJsonObject(attributes) && attributes[field] !== undefined;
+  const moved: Readonly<Record<string, string>> = {
+    ...(isSent("value") ? {} : { "/data/attributes/value": "/data/attributes/properties/$value" }),
+    ...(isSent("unique_id") ? {} : { "/data/attributes/unique_id": "/data/attributes/properties/$event_id" }),
+  };
+  return (pointer) => {
+    const [, field, rest = ""] =
+      /^\/data\/attributes\/profile\/data\/attributes(?:\/location)?(?:\/(\w+))?(.*)$/.exec(pointer) ?? [];
+    if (pointer.startsWith("/data/attributes/metric/")) return "/data/attributes/metric/name";
+    if (!pointer.startsWith("/data/attributes/profile/")) return moved[pointer] ?? pointer;
+    if (field === undefined) return "/data/attributes/profile";
+    if (field === "properties") return `/data/attributes/profile${rest}`;
+    const [key = field] = Object.entries(flatFields).find(([, name]) => name === field) ?? [`$${field}`];
+    return `/data/attributes/profile/${key}${rest}`;
+  };
 }

@@ -1,10 +1,11 @@
 /** Import jobs, messages to wire. */
 import { ImportJobStatus, type ImportError, type ImportJob } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { fromErrorMessage } from "#shared/errors.ts";
-import { parseJson } from "#shared/json.ts";
+import { parseJson, type JsonObject } from "#shared/json.ts";
 import { importErrorOf } from "../errors.ts";
 import { pointerTo } from "../faults.ts";
 import type { Resource } from "../reply.ts";
+import { identifierTypes } from "./identifiers.ts";
 import { toDateTimeOrNull } from "./times.ts";
 
 const statusNames: Record<ImportJobStatus, string> = {
@@ -46,18 +47,32 @@ export function originalJson(item: { id?: string | null | undefined; attributes?
   return JSON.stringify({ ...(id === undefined || id === null ? {} : { id }), ...attributes });
 }
 
-/** What became of an item that could not be written. */
-export function importErrorResource(failure: ImportError): Resource {
+/**
+ * What became of an item that could not be written.
+ * @param showsValues whether the caller may see what profiles are known by.
+ */
+export function importErrorResource(failure: ImportError, showsValues: boolean): Resource {
   if (!failure.error) throw new Error("an import error says what is wrong");
-  const at = `/data/attributes/profiles/data/${failure.item}/attributes`;
-  const error = fromErrorMessage(failure.error).withParams((param) => at + toPlace(param));
+  const item = `/data/attributes/profiles/data/${failure.item}`;
+  const at = `${item}/attributes`;
+  const error = fromErrorMessage(failure.error).withParams((param) =>
+    param === "profile_id" ? `${item}/id` : at + toPlace(param),
+  );
   const { code, title, detail, pointer } = importErrorOf(error);
   const source = { pointer: pointer === "/data/attributes" ? at : pointer };
   return {
     type: "import-error",
     id: failure.id,
-    attributes: { code, title, detail, source, original_payload: parseJson(failure.originalJson) },
+    attributes: { code, title, detail, source, original_payload: toPayload(failure.originalJson, showsValues) },
   };
+}
+
+function toPayload(sentJson: string, showsValues: boolean): object {
+  const payload = parseJson(sentJson) as JsonObject;
+  if (showsValues) return payload;
+  return Object.fromEntries(
+    Object.entries(payload).map(([field, value]) => [field, Object.hasOwn(identifierTypes, field) ? null : value]),
+  );
 }
 
 /** Identifiers have no place of their own in a body: which of them it is says the detail. */

@@ -34,11 +34,13 @@ export interface ProfileWrite {
   /** The text of a JSON object; undefined when there is nothing in it. */
   attributesJson: string | undefined;
   operations: Operation[];
+  /** Where each of the operations stands in the body. */
+  operationPointers: string[];
   location: MessageInitShape<typeof LocationPatchSchema> | undefined;
   /** Whether it says more of the profile than what it is known by. */
   saysMore: boolean;
-  /** Whether it has a phone number that is none, which takes the place of one. */
-  losesPhone: boolean;
+  /** Whether it has a phone number that is none, which is only kept. */
+  hasStrangePhone: boolean;
 }
 
 const attributesBytesMax = 256 * 1024;
@@ -60,10 +62,14 @@ export function readProfileWrite(
   const { attributes, meta } = given;
   const set: JsonObject = {};
   const operations: Operation[] = [];
-  const remove = (key: string): void => void operations.push({ op: AttributeOperator.DELETE, path: [key] });
+  const operationPointers: string[] = [];
+  const remove = (key: string): void => {
+    operations.push({ op: AttributeOperator.DELETE, path: [key] });
+    operationPointers.push(pointer + pointerTo(placeOf([key])));
+  };
 
   const identifiers = readIdentifiers(attributes, faults, pointer, { set, remove });
-  const losesPhone = phoneAttribute in set;
+  const hasStrangePhone = phoneAttribute in set;
   // What only tidies up behind an identifier says nothing more.
   const tidying = operations.length;
   for (const field of plainFields) {
@@ -74,9 +80,9 @@ export function readProfileWrite(
   const location = readLocation(attributes, { set, remove });
   const all: JsonObject = Object.fromEntries([...Object.entries(attributes.properties ?? {}), ...Object.entries(set)]);
   checkAttributes(all, faults, pointer);
-  const emails = readMeta(meta, faults, metaPointer, operations);
-  const known = new Set([attributes.email?.trim().toLowerCase()]);
-  const added = emails.added.filter((email) => !known.has(email.trim().toLowerCase()));
+  const emails = readMeta(meta, faults, metaPointer, { operations, operationPointers });
+  const own = normalEmail(attributes.email ?? "");
+  const added = emails.added.filter((email) => normalEmail(email) !== own);
   const attributesJson = Object.keys(all).length > 0 ? JSON.stringify(all) : undefined;
   return {
     identifiers: [...identifiers, ...added.map((value) => ({ type: "email", value, isPrimary: false }))],
@@ -84,14 +90,19 @@ export function readProfileWrite(
     removedEmails: emails.removed,
     attributesJson,
     operations,
+    operationPointers,
     location,
     saysMore:
       attributesJson !== undefined ||
       location !== undefined ||
       operations.length > tidying ||
       added.length + emails.removed.length > 0,
-    losesPhone,
+    hasStrangePhone,
   };
+}
+
+function normalEmail(email: string): string {
+  return email.trim().normalize("NFC").toLowerCase();
 }
 
 /** Where fields go that are kept as attributes. */
@@ -109,7 +120,8 @@ function readIdentifiers(
   return identifierFields.flatMap((field) => {
     const value = attributes[field];
     if (field === "phone_number" && value === null) remove(phoneAttribute);
-    if (value === undefined || value === null) return [];
+    // Empty, it says nothing: exports of tables have it so where there is none.
+    if (value === undefined || value === null || value.trim() === "") return [];
     const type = identifierTypes[field];
     if (field === "phone_number") {
       const phone = toPhone(value);
@@ -173,7 +185,7 @@ function readMeta(
   meta: Meta | null | undefined,
   faults: Faults,
   pointer: string,
-  operations: Operation[],
+  { operations, operationPointers }: Pick<ProfileWrite, "operations" | "operationPointers">,
 ): { added: string[]; removed: string[] } {
   const { append, unappend, unset } = meta?.patch_properties ?? {};
   const at = `${pointer}/patch_properties`;
@@ -182,6 +194,7 @@ function readMeta(
     if (problem !== undefined) faults.add(place, `A key here ${problem}.`);
     for (const { reason } of findJsonProblems(value, depthMax - 1, 1)) faults.add(place, `This ${reason}.`);
     operations.push({ op, path: [key], ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }) });
+    operationPointers.push(place);
   };
   for (const [op, name, entries] of [
     [AttributeOperator.APPEND_UNIQUE, "append", append],
@@ -206,7 +219,7 @@ function readMeta(
       return problem === undefined;
     });
     if (good.length > emailsMax) faults.add(`${place}/email`, `There are at most ${emailsMax} emails here.`);
-    return good;
+    return [...new Map(good.map((email) => [normalEmail(email), email])).values()];
   };
   return { added: emailsOf("append"), removed: emailsOf("unappend") };
 }

@@ -26,6 +26,12 @@ function fieldsOf({ attributesJson, location }: ProfileWrite) {
   };
 }
 
+/** What an upsert and an update have in common beyond that. */
+function changesOf({ identifiers, operations, removedEmails }: ProfileWrite) {
+  const removeIdentifiers = removedEmails.map((value) => ({ type: "email", value, isPrimary: false }));
+  return { identifiers, attributeOperations: operations, removeIdentifiers };
+}
+
 /** A profile that nobody has the identifiers of. Taking away what is not there needs no saying. */
 export function toCreateRequest(propertyId: string, write: ProfileWrite): CreateProfileRequest {
   const { identifiers } = write;
@@ -34,8 +40,7 @@ export function toCreateRequest(propertyId: string, write: ProfileWrite): Create
 
 /** @param preferFirst as UpsertProfileRequest.prefer_first. */
 export function toUpsertRequest(propertyId: string, write: ProfileWrite, preferFirst = false): UpsertProfileRequest {
-  const { identifiers, operations: attributeOperations } = write;
-  const fields = { propertyId, identifiers, attributeOperations, preferFirst, ...fieldsOf(write) };
+  const fields = { propertyId, preferFirst, ...fieldsOf(write), ...changesOf(write) };
   return create(UpsertProfileRequestSchema, fields);
 }
 
@@ -46,8 +51,7 @@ export function toUpdateRequest(
   write: ProfileWrite,
   removeIdentifierIds: string[] = [],
 ): UpdateProfileRequest {
-  const { identifiers, operations: attributeOperations } = write;
-  const fields = { propertyId, profileId, identifiers, attributeOperations, removeIdentifierIds, ...fieldsOf(write) };
+  const fields = { propertyId, profileId, removeIdentifierIds, ...fieldsOf(write), ...changesOf(write) };
   return create(UpdateProfileRequestSchema, fields);
 }
 
@@ -60,11 +64,8 @@ export function identifiersToRemove(profile: Profile, write: ProfileWrite): stri
     const isKept = write.identifiers.some((wanted) => wanted.type === type && isSame(wanted, identifier));
     if (write.cleared.has(field)) return [id];
     const isReplaced = write.identifiers.some((wanted) => wanted.type === type && wanted.isPrimary);
-    const isLost = type === "phone" && write.losesPhone;
-    const isRemoved =
-      type === "email" && write.removedEmails.some((email) => isSame({ type, value: email }, identifier));
     const isShown = firstOf(profile, type)?.id === id;
-    return isRemoved || (!isKept && isShown && (isReplaced || isLost)) ? [id] : [];
+    return !isKept && isShown && isReplaced ? [id] : [];
   });
 }
 
@@ -95,8 +96,7 @@ export function toPointer(write: ProfileWrite, pointer: string, idPointer = "/da
     if (first === "location") return `${pointer}/location${pointerTo(second === "" ? [] : [second])}`;
     if (first === "attributes") return `${pointer}/properties${pointerTo([second, ...rest].filter(Boolean))}`;
     if (first === "attribute_operations") {
-      const [key = ""] = write.operations[Number(second)]?.path ?? [];
-      return `${pointer}/properties${pointerTo([key])}`;
+      return write.operationPointers[Number(second)] ?? pointer;
     }
     return pointer;
   };

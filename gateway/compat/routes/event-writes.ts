@@ -1,6 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { EventJobItemSchema, type EventJobItem } from "#proto/daybook/event/v1/event_pb.ts";
-import { ProfileReferenceSchema, type Profile, type ProfileReference } from "#proto/daybook/profile/v1/profile_pb.ts";
+import {
+  ProfileReferenceSchema,
+  ProfileStatus,
+  type Profile,
+  type ProfileReference,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import type { FastifyRequest } from "fastify";
@@ -8,6 +13,7 @@ import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { RateWindow } from "../../rate/limits.ts";
 import {
+  countEvents,
   directIdentifier,
   isAllBackfill,
   readEntry,
@@ -18,7 +24,7 @@ import {
 import type { CompatContext } from "../context.ts";
 import { writtenEventResource } from "../convert/event-out.ts";
 import type { EventSetting } from "../convert/event-in.ts";
-import { toUpsertRequest } from "../convert/profile-requests.ts";
+import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts";
 import { exampleEventWrite, exampleEventBulk } from "../examples.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import { jobIdOf } from "../job-ids.ts";
@@ -30,7 +36,7 @@ import { EventBulkCreateJob, EventCreate } from "../schemas.ts";
 import { createChecker } from "../validation.ts";
 
 const eventsMax = 1000;
-const updatesAtOnceMax = 8;
+const readsAtOnceMax = 8;
 const entriesPointer = "/data/attributes/events-bulk-create/data";
 
 const bulkBody = createChecker(EventBulkCreateJob, "event-bulk-create-job");
@@ -98,17 +104,8 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
       return (await upsertProfile(context, request, write, { pointers, part: "profile", preferFirst: true })).profile
         .id;
     const profile = await findProfile(context, request, id, pointers.id);
-    return writeById(request, given, profile, "profile");
-  }
-
-  async function writeById(
-    request: FastifyRequest,
-    { write, pointers }: GivenProfile,
-    profile: Profile,
-    part: string,
-  ): Promise<string> {
     if (write.identifiers.length > 0 || write.saysMore)
-      await updateProfile(context, request, profile, write, { pointers, part });
+      await updateProfile(context, request, profile, write, { pointers, part: "profile" });
     return profile.id;
   }
 
@@ -123,9 +120,9 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
     async ({ request, reply, links }) => {
       const entries = readEntries(request.body, settingOf(request));
       const { propertyId } = callerOf(request);
-      const ids = await writeGivenIds(request, entries);
+      const found = await findGiven(request, entries);
       const jobId = jobIdOf(request);
-      const items = entries.flatMap((entry, index) => toItems(propertyId, entry, ids.get(index)));
+      const items = entries.flatMap((entry, index) => toItems(propertyId, entry, found.get(index)?.id));
       await calling(clients.events.createEventJob({ propertyId, jobId, items }, callOptions(callOf(request))));
       const attributes = { total_count: items.length };
       const self = links.to(`/event-bulk-create-jobs/${jobId}`);
@@ -134,42 +131,39 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
     bulkOptions,
   );
 
-  /** Writes the profiles that are named by id, once all of them are known to be there. @returns their ids, by entry. */
-  async function writeGivenIds(request: FastifyRequest, entries: readonly GivenEntry[]): Promise<Map<number, string>> {
+  /** Finds the profiles that are named by id: all of them are to be there. @returns them by entry. */
+  async function findGiven(request: FastifyRequest, entries: readonly GivenEntry[]): Promise<Map<number, Profile>> {
     const faults = new Faults();
     const found = new Map<number, Profile>();
     const named = [...entries.entries()].filter(([, { profile }]) => profile.id !== undefined);
     await inTurns(named, async ([index, { profile }]) => {
       try {
-        found.set(index, await findProfile(context, request, profile.id ?? "", profile.pointers.id));
+        const one = await findProfile(context, request, profile.id ?? "", profile.pointers.id);
+        if (one.status === ProfileStatus.REDACTED) faults.add(profile.pointers.id, "The profile is redacted.");
+        else found.set(index, one);
       } catch (error) {
         if (!(error instanceof DaybookError) || error.code !== "resource_not_found") throw error;
         faults.add(profile.pointers.id, error.message);
       }
     });
     faults.check();
-    const ids = new Map<number, string>();
-    await inTurns([...found], async ([index, profile]) => {
-      const given = entries[index]?.profile;
-      if (given) ids.set(index, await writeById(request, given, profile, `profile ${index}`));
-    });
-    return ids;
+    return found;
   }
 }
 
 function readEntries(body: unknown, setting: EventSetting): GivenEntry[] {
   const { data } = bulkBody.read(body).data.attributes["events-bulk-create"];
   const faults = new Faults();
-  let count = 0;
+  // Before any of them is read, which takes long for many.
+  if (data.length > eventsMax || data.reduce<number>((sum, entry) => sum + countEvents(entry), 0) > eventsMax) {
+    faults.add(entriesPointer, `There are at most ${eventsMax} events in one request.`, "too_many_items");
+    faults.check();
+  }
   const entries: GivenEntry[] = [];
   for (const [index, entry] of data.entries()) {
     const read = readEntry(entry, setting, faults, `${entriesPointer}/${index}`);
-    if (!read) continue;
-    count += read.inputs.length;
-    entries.push(read);
+    if (read) entries.push(read);
   }
-  if (count > eventsMax)
-    faults.add(entriesPointer, `There are at most ${eventsMax} events in one request.`, "too_many_items");
   faults.check();
   return entries;
 }
@@ -180,8 +174,13 @@ function toItems(propertyId: string, { profile, inputs }: GivenEntry, profileId:
   const { write } = profile;
   const known = { ...write, attributesJson: undefined, operations: [], location: undefined };
   return inputs.map((input, index) => {
-    if (profileId !== undefined) input.profile = toReference({ case: "profileId", value: profileId });
-    else if (direct) input.profile = toReference({ case: "identifier", value: direct });
+    if (profileId !== undefined) {
+      input.profile = toReference({ case: "profileId", value: profileId });
+      const isSaid = index === 0 && (write.identifiers.length > 0 || write.saysMore);
+      const update = isSaid ? { update: toUpdateRequest(propertyId, profileId, write) } : {};
+      return create(EventJobItemSchema, { event: input, ...update });
+    }
+    if (direct) input.profile = toReference({ case: "identifier", value: direct });
     else {
       const upsert = toUpsertRequest(propertyId, index === 0 ? write : known, true);
       return create(EventJobItemSchema, { event: input, profile: upsert });
@@ -201,7 +200,7 @@ async function inTurns<T>(items: readonly T[], act: (item: T) => Promise<void>):
   const work = async (): Promise<void> => {
     for (const item of rest) await act(item);
   };
-  await Promise.all(Array.from({ length: updatesAtOnceMax }, work));
+  await Promise.all(Array.from({ length: readsAtOnceMax }, work));
 }
 
 /** Where a field at fault, as the event service names it, stands in the body. */

@@ -6,6 +6,7 @@ import type { CompatContext } from "../context.ts";
 import { datesOf, sortRows, toQuestion, toRows } from "../convert/aggregates.ts";
 import { exampleAggregate } from "../examples.ts";
 import { Faults } from "../faults.ts";
+import { toCursor } from "../query.ts";
 import { sendDocument } from "../reply.ts";
 import { MetricAggregate } from "../resources.ts";
 import type { Router } from "../router.ts";
@@ -51,13 +52,13 @@ export function metricAggregateRoutes(router: Router, { clients, cursors }: Comp
       attributes: { dates: datesOf(answers), data: rows.slice(start, end) },
       links: links.self(),
     };
-    const next = end < rows.length ? cursors.write(scope, String(end)) : null;
-    return sendDocument(reply, 200, { data: pick(data, query), links: { ...links.self(), next, prev: null } });
+    const cursor = end < rows.length ? cursors.write(scope, String(end)) : undefined;
+    return sendDocument(reply, 200, { data: pick(data, query), links: links.page(cursor) });
   });
 
   function readPlace(scope: readonly string[], cursor: string): string {
     try {
-      return cursors.read(scope, cursor);
+      return cursors.read(scope, toCursor(cursor));
     } catch (error) {
       if (error instanceof DaybookError) throw error.withParams(() => "/data/attributes/page_cursor");
       throw error;

@@ -1,25 +1,17 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ProfileStatus, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { readProfile, type GivenProfile } from "../bodies.ts";
 import type { CompatContext } from "../context.ts";
 import { toId } from "../convert/ids.ts";
-import { identifiersToRemove, toCreateRequest, toPointer } from "../convert/profile-requests.ts";
+import { toCreateRequest, toPointer } from "../convert/profile-requests.ts";
 import { readProfileWrite } from "../convert/profile-in.ts";
 import { exampleMerge, exampleProfileUpdate, exampleProfileWrite } from "../examples.ts";
 import { Faults } from "../faults.ts";
 import type { Links } from "../links.ts";
-import {
-  findProfile,
-  replaceInProfile,
-  noSuchProfile,
-  toProfileResources,
-  updateProfile,
-  upsertProfile,
-} from "../profiles.ts";
+import { replaceInProfile, noSuchProfile, toProfileResources, upsertProfile } from "../profiles.ts";
 import type { Query } from "../query.ts";
 import { sendWritten } from "../reply.ts";
 import { MergedProfile, Profile } from "../resources.ts";
@@ -104,10 +96,7 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     const { id, write } = given;
     if (id === undefined) {
       const { profile, created } = await upsertProfile(context, request, write, { pointers, preferFirst: false });
-      request.isUnfinished = true;
-      const kept = await removeEmails(request, profile, given);
-      request.isUnfinished = false;
-      return sendProfile(request, reply, created ? 201 : 200, { profile: kept, asked, links });
+      return sendProfile(request, reply, created ? 201 : 200, { profile, asked, links });
     }
     const kept = { ...write, cleared: new Set<never>() };
     const profile = await replaceInProfile(context, request, id, kept, { pointers, param: pointers.id });
@@ -122,7 +111,7 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     async ({ request, reply, query: asked, links, id }) => {
       const { data } = updateBody.read(request.body);
       const faults = new Faults();
-      if (typeof data.id === "string" && toId("prof", data.id) !== toId("prof", id)) {
+      if (data.id?.trim() && toId("prof", data.id) !== toId("prof", id)) {
         faults.add(pointers.id, "This is not the id in the path.", "parameter_conflict");
       }
       const write = readProfileWrite({ attributes: data.attributes ?? {}, meta: data.meta }, faults, {
@@ -140,21 +129,14 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     const { propertyId } = callerOf(request);
     const destination = toId("prof", id);
     if (destination === undefined) throw noSuchProfile(id, pointers.id);
-    const faults = new Faults();
     const place = (index: number): string => `/data/relationships/profiles/data/${index}/id`;
     const sources = relationships.profiles.data.map((source, index) => {
       const sourceId = toId("prof", source.id);
       if (sourceId === undefined) throw noSuchProfile(source.id, place(index));
-      if (sourceId === destination) faults.add(place(index), "A profile is not merged into itself.");
       return sourceId;
     });
-    faults.check();
-    // So that nothing is merged when one of several is not there.
-    for (const [index, source] of sources.entries()) {
-      if (sources.length === 1) continue;
-      const { status } = await findProfile(context, request, source, place(index));
-      if (status === ProfileStatus.REDACTED) throw impossibleMerge(place(index));
-    }
+    // An attempt before this one had them checked, and may have merged some.
+    if ((request.operation?.attempt ?? 1) === 1) await checkMerge(request, destination, sources, place);
     let survivor = destination;
     for (const [index, sourceProfileId] of sources.entries()) {
       const merged = clients.profiles.mergeProfiles(
@@ -170,12 +152,31 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     return sendWritten(reply, 201, { data, links: links.self() });
   });
 
-  /** Takes away what an import takes away of identifiers, which an upsert cannot. */
-  async function removeEmails(request: FastifyRequest, profile: ProfileMessage, { write }: GivenProfile) {
-    if (write.removedEmails.length === 0) return profile;
-    const nothing = { ...write, identifiers: [], operations: [], attributesJson: undefined, location: undefined };
-    const remove = identifiersToRemove(profile, { ...nothing, cleared: new Set(), losesPhone: false });
-    return updateProfile(context, request, profile, nothing, { pointers, part: "emails", remove });
+  /** Refuses what cannot be merged, before anything is: a merge is for good. */
+  async function checkMerge(
+    request: FastifyRequest,
+    destination: string,
+    sources: readonly string[],
+    place: (index: number) => string,
+  ): Promise<void> {
+    const faults = new Faults();
+    const refuse = (pointer: string, message: string): void => faults.add(pointer, message, "invalid_state_transition");
+    const { propertyId } = callerOf(request);
+    const [survivor, ...found] = await Promise.all(
+      [destination, ...sources].map((id) => context.profiles.readOne(propertyId, id, callOf(request))),
+    );
+    if (!survivor) throw noSuchProfile(destination, pointers.id);
+    if (survivor.status === ProfileStatus.MERGED) refuse(pointers.id, "The destination is merged already.");
+    if (survivor.status === ProfileStatus.REDACTED) refuse(pointers.id, "The destination is redacted.");
+    for (const [index, source] of found.entries()) {
+      const pointer = place(index);
+      if (!source) throw noSuchProfile(sources[index] ?? "", pointer);
+      if (source.id === survivor.id) refuse(pointer, "A profile is not merged into itself.");
+      else if (source.status === ProfileStatus.MERGED) refuse(pointer, "The source is merged already.");
+      else if (source.status === ProfileStatus.REDACTED) refuse(pointer, "The source is redacted.");
+      else if (sources.indexOf(source.id) < index) refuse(pointer, "This profile stands here twice.");
+    }
+    faults.check();
   }
 
   async function sendProfile(
@@ -189,10 +190,6 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     if (!data) throw new Error("a profile is a resource");
     return sendWritten(reply, status, { data, links: links.to(`/profiles/${profile.id}`) });
   }
-}
-
-function impossibleMerge(param: string): DaybookError {
-  return new DaybookError("invalid_state_transition", "The source is redacted.", { param });
 }
 
 function readGood(data: unknown): GivenProfile {
