@@ -27,6 +27,7 @@ import {
   advanceImportJob,
   deleteImportJob,
   deletePartsOfJob,
+  emptyImportErrors,
   findImportJob,
   findOldJobs,
   finishChunk,
@@ -197,6 +198,19 @@ async function settle({ log }: ProfileContext, work: () => Promise<ItemOutcome>)
     log.error({ err: error }, "an item of a job failed");
     return internalError(error);
   }
+}
+
+/** Empties what is kept of refused items that name somebody by any of some identifiers. */
+export async function emptyImportErrorsOf(
+  tx: Transaction,
+  property: string,
+  identifiers: readonly { type: string; value: string }[],
+): Promise<void> {
+  const phones = identifiers.flatMap(({ type, value }) => (type === "phone" ? [value] : []));
+  const others = identifiers.flatMap(({ type, value }) =>
+    type === "phone" ? [] : [JSON.stringify(value).slice(1, -1).toLowerCase()],
+  );
+  if (identifiers.length > 0) await emptyImportErrors(tx, [property, others, phones]);
 }
 
 /** Forgets jobs whose time is over, with all that is kept of them. */

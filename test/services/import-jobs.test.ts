@@ -195,6 +195,34 @@ describeEverywhere("import jobs", (daybook) => {
     }
   });
 
+  test("keep nothing of a person who is redacted of what they refused", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const { clients } = daybook();
+    const phone = { type: "phone", value: "+442079460099" };
+    const card = { type: "card", value: 'Nr. "7"' };
+    const upsert = { propertyId, identifiers: [email("gone@example.com"), phone, card], source: "test" };
+    const { profile } = await clients.profiles.upsertProfile(upsert, testCall);
+    await clients.profiles.upsertProfile(
+      { propertyId, identifiers: [email("stays@example.com")], source: "test" },
+      testCall,
+    );
+    // Each names the two of them, and so is refused; what came of it is told as it was sent.
+    const refusedItem = (original: object): Item => ({
+      ...upsertOf({ identifiers: [email("gone@example.com"), email("stays@example.com")] }),
+      originalJson: JSON.stringify(original),
+    });
+    const job = await begin(daybook(), propertyId, [
+      refusedItem({ email: " Gone@Example.com " }),
+      refusedItem({ phone_number: "+44 (20) 7946-0099" }),
+      refusedItem({ properties: { note: 'has card nr. "7"' } }),
+      refusedItem({ email: "stays@example.com" }),
+    ]);
+    await finished(daybook(), propertyId, job);
+    await clients.profiles.redactProfile({ propertyId, profileId: profile?.id ?? "" }, testCall);
+    const kept = (await errorsOf(daybook(), propertyId, job)).map(({ originalJson }) => originalJson);
+    expect(kept).toEqual(["{}", "{}", "{}", JSON.stringify({ email: "stays@example.com" })]);
+  });
+
   test("are limited", async () => {
     const { propertyId } = await daybook().newProperty();
     const refused = (items: Item[]) => begin(daybook(), propertyId, items).catch((error: unknown) => error);

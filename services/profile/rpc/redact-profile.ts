@@ -7,6 +7,7 @@ import type { Transaction } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
 import { forgetIdentifiers, redactedMessages, tell } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
+import { emptyImportErrorsOf } from "../imports.ts";
 import { toProfile } from "../mapping.ts";
 import { deleteIdentifiers } from "../sql/identifiers.ts";
 import { findSources, redactMerges } from "../sql/merges.ts";
@@ -51,6 +52,7 @@ async function empty({ schemas }: ProfileContext, tx: Transaction, turn: Turn, r
   await redactMerges(tx, [property, [row.id, ...sources]]);
   // What it has lost since it gained it is its own too, where anonymous events are concerned.
   const known = [...row.identifiers, ...(await forgetIdentifiers(tx, property, [row.id, ...sources]))];
+  await emptyImportErrorsOf(tx, property, known);
   await tell(tx, turn, redactedMessages(property, row.id, now, sources, known));
   for (const delaySeconds of sweepDelaysSeconds) {
     await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), delaySeconds);

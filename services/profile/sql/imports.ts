@@ -83,6 +83,21 @@ export const insertImportErrors = statement(
    FROM unnest($3::integer[], $4::uuid[], $5::bytea[], $6::text[]) AS e (item, id, error, original)`,
 );
 
+/**
+ * Empties what came of refused items that name somebody. Values stand in them as they were sent: in any case, and phones with separators.
+ * $1 property_id, $2 values as they stand within a JSON text, in lower case, $3 phones
+ */
+export const emptyImportErrors = statement(
+  "profile.imports.empty_errors",
+  `UPDATE profile.import_errors SET original_json = '{}'
+   WHERE property_id = $1 AND (
+     EXISTS (SELECT FROM unnest($2::text[]) AS v (value) WHERE strpos(lower(original_json), v.value) > 0)
+     OR EXISTS (
+       SELECT FROM unnest($3::text[]) AS v (value) WHERE strpos(regexp_replace(original_json, '[\\s().-]', '', 'g'), v.value) > 0
+     )
+   )`,
+);
+
 /** Counts what a chunk came to. $1 property_id, $2 id, $3 how many more were written, $4 how many more were refused, $5 now */
 export const advanceImportJob = statement<ImportJobRow>(
   "profile.imports.advance",
