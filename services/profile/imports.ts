@@ -1,7 +1,7 @@
 /**
  * Import jobs: what is done of a job and when. A job is cut into chunks, and a message over the bus asks for one. What became of a chunk, the
  * counts and the message for the next are one transaction; a chunk that is done has no payload any more, and is not done again. Should a process
- * end before that, the writes of the chunk are made once more, which leaves profiles as they are.
+ * end before that, the chunk comes again; each of its items is an operation, and those that are done are not done again.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ErrorSchema } from "#proto/daybook/common/v1/error_pb.ts";
@@ -18,7 +18,7 @@ import {
 import type { Micros } from "#shared/clock.ts";
 import { isAway } from "#shared/delivery.ts";
 import { DaybookError, internalError, toErrorMessage } from "#shared/errors.ts";
-import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
+import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/ids.ts";
 import { inChunks, withTransaction, type Transaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros, toTimestamp } from "#shared/time.ts";
@@ -104,6 +104,10 @@ export async function importChunk(context: ProfileContext, { propertyId, jobId, 
   const [row] = await readChunk(database, [property, job, chunk]);
   if (!row) return;
   const { items } = fromBinary(CreateImportJobRequestSchema, row.payload);
+  for (const [index, { write }] of items.entries()) {
+    const part = `item ${chunk * chunkItemsMax + index}`;
+    if (write.case) write.value.operationId = encodeId("op", deriveUuid(job, part));
+  }
   const outcomes = await writeItems(context, property, items);
   const profiles = outcomes.filter((outcome) => typeof outcome === "string");
   const failures = outcomes.flatMap((error, index) => {

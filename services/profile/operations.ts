@@ -2,7 +2,7 @@
 import { decodeId } from "#shared/ids.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "./context.ts";
-import { findOperation, insertOperation } from "./sql/operations.ts";
+import { findOperation, findOperations, insertOperations } from "./sql/operations.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
 import { inTurns, LostRace, type Turn } from "./turns.ts";
 
@@ -33,11 +33,55 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
     }
     turn.operation = operation;
     const { row, ...note } = await attempt(turn);
-    const record = [property, operation, row.id, JSON.stringify(note), formatMicros(now + ageMaxMicros)];
-    const [recorded] = await insertOperation(database, record);
-    // Somebody else does the same: the next turn finds it done.
-    if (!recorded) throw new LostRace();
+    await recordOperations(turn, [{ operation, profile: row.id, note }]);
     return { ...note, row } as unknown as T;
   };
   return inTurns(context, property, once, first ?? []);
+}
+
+/** An operation that a turn has done. */
+export interface DoneOperation {
+  /** UUIDs */
+  operation: string;
+  profile: string;
+  /** What to answer beside the profile. */
+  note: object;
+}
+
+/** Records operations, in the transaction that does them. Fails as a lost race when somebody else does one of them too: the next turn finds it done. */
+export async function recordOperations(
+  { database, property, now }: Turn,
+  done: readonly DoneOperation[],
+): Promise<void> {
+  const recorded = await insertOperations(database, [
+    property,
+    done.map(({ operation }) => operation),
+    done.map(({ profile }) => profile),
+    done.map(({ note }) => JSON.stringify(note)),
+    formatMicros(now + ageMaxMicros),
+  ]);
+  if (recorded.length < done.length) throw new LostRace();
+}
+
+/**
+ * Finds operations that were done before.
+ * @param operations UUIDs
+ * @returns by operation, what was noted of it, and its profile as it now is.
+ */
+export async function findDone<Note>(
+  { database, property, now }: Turn,
+  operations: readonly string[],
+): Promise<Map<string, Note & { row: ProfileRow }>> {
+  if (operations.length === 0) return new Map();
+  const done = await findOperations(database, [property, operations, formatMicros(now)]);
+  if (done.length === 0) return new Map();
+  const ids = [...new Set(done.map(({ profile_id: id }) => id))];
+  const rows = new Map((await readProfiles(database, [property, ids])).map((row) => [row.id, readRow(row)]));
+  return new Map(
+    done.map(({ id, profile_id: profile, note }) => {
+      const row = rows.get(profile);
+      if (!row) throw new Error("a profile that was written is gone");
+      return [id, { ...note, row } as Note & { row: ProfileRow }];
+    }),
+  );
 }

@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
+import { decodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
-import { isTransient, isUniqueViolation } from "#shared/postgres.ts";
+import { isTransient, isUniqueViolation, withTransaction } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeAttributes, checkPrecondition, toLocationChanges } from "./convert.ts";
@@ -19,7 +20,7 @@ import {
   identityConflict,
   readUnwanted,
 } from "./identity.ts";
-import { oncePerOperation } from "./operations.ts";
+import { findDone, oncePerOperation, recordOperations, type DoneOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import { closeTurn, LostRace, openTurn, type Turn } from "./turns.ts";
@@ -156,6 +157,8 @@ export type UpsertOutcome = Upserted | DaybookError | "contended";
 interface Item {
   request: UpsertProfileRequest;
   identifiers: readonly WantedIdentifier[];
+  /** The UUID of its operation, if it is of one. */
+  operation: string | undefined;
   outcome?: UpsertOutcome;
 }
 
@@ -174,19 +177,19 @@ export async function upsertMany(
   skipContended: boolean,
 ): Promise<UpsertOutcome[]> {
   const items: Item[] = [];
-  let together: Item[] = [];
   for (const request of requests) {
-    const item = await settling(request, () => ({ request, identifiers: readWanted(request) }));
-    if (item instanceof DaybookError) {
-      items.push({ request, identifiers: [], outcome: item });
-      continue;
-    }
-    items.push(item);
-    if (request.idempotencyKey === undefined && request.operationId === undefined) {
+    const item = await settling(request, () => readItem(request));
+    items.push(item instanceof DaybookError ? { request, identifiers: [], operation: undefined, outcome: item } : item);
+  }
+  await settleDone(openTurn(context, property), items);
+  let together: Item[] = [];
+  for (const item of items) {
+    if (item.outcome) continue;
+    if (item.request.idempotencyKey === undefined) {
       together.push(item);
       continue;
     }
-    // One with a key or an operation is done with it or not at all, in a transaction of its own, when those before it are done.
+    // One with a key is done with it or not at all, in a transaction of its own, when those before it are done.
     await upsertTogether(context, property, together, skipContended);
     together = [];
     await upsertAlone(context, property, item);
@@ -197,6 +200,25 @@ export async function upsertMany(
     return outcome;
   });
 }
+
+function readItem(request: UpsertProfileRequest): Item {
+  const { operationId } = request;
+  const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
+  return { request, identifiers: readWanted(request), operation };
+}
+
+/** Settles the items whose operations were done before. */
+async function settleDone(turn: Turn, items: readonly Item[]): Promise<void> {
+  const operations = items.flatMap(({ operation }) => operation ?? []);
+  const done = await findDone<Omit<Upserted, "row">>(turn, operations);
+  for (const item of items) {
+    const outcome = item.operation === undefined ? undefined : done.get(item.operation);
+    if (outcome) item.outcome = outcome;
+  }
+}
+
+/** An item of which it is decided what is written; without a plan it would change nothing. */
+type Planned = { item: Item; created: boolean } & ({ plan: Plan } | { plan: undefined; row: ProfileRow });
 
 async function upsertTogether(
   context: ProfileContext,
@@ -212,23 +234,16 @@ async function upsertTogether(
     }
     const turn = openTurn(context, property);
     const { ready, later } = await separate(turn, open);
-    const plans: { item: Item; plan: Plan; created: boolean }[] = [];
+    const all: Planned[] = [];
     const alone: Item[] = [];
     for (const [item, holders] of ready) {
       const planned = await settling(item.request, () => planUpsert(turn, item, holders));
       if (planned instanceof DaybookError) item.outcome = planned;
-      else if (!planned.plan) item.outcome = { row: planned.row, created: false, replayed: false };
-      else if (isCompound(planned.plan)) alone.push(item);
-      else plans.push({ item, plan: planned.plan, created: planned.created });
+      else if (planned.plan && isCompound(planned.plan)) alone.push(item);
+      else all.push(planned);
     }
-    const rows =
-      plans.length > 0
-        ? await executeUnlessLost(
-            turn,
-            plans.map(({ plan }) => plan),
-          )
-        : [];
-    for (const [index, { item, created }] of plans.entries()) {
+    const rows = await writeUnlessLost(context, turn, all);
+    for (const [index, { item, created }] of all.entries()) {
       const row = rows[index];
       if (row) item.outcome = { row, created, replayed: false };
       else alone.push(item);
@@ -269,24 +284,49 @@ async function separate(
   return { ready, later };
 }
 
-function planUpsert(
-  turn: Turn,
-  { request, identifiers }: Item,
-  holders: readonly ProfileRow[],
-): { plan: Plan; created: boolean } | { plan: undefined; row: ProfileRow } {
+function planUpsert(turn: Turn, item: Item, holders: readonly ProfileRow[]): Planned {
+  const { request, identifiers, operation } = item;
   const decision = decide(request, identifiers, holders);
-  if ("made" in decision) return { plan: planInsert(turn, decision.made), created: true };
+  if ("made" in decision) return { item, plan: planInsert({ ...turn, operation }, decision.made), created: true };
   const plan = planEdit(turn, decision.row, decision.edit);
-  return plan ? { plan, created: false } : { plan, row: decision.row };
+  return plan ? { item, plan, created: false } : { item, plan, created: false, row: decision.row };
 }
 
-/** Somebody else may have been given an identifier meanwhile. Then nothing is done, and each is done by itself. */
-async function executeUnlessLost(turn: Turn, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
+/**
+ * Writes what is planned, with the operations that it belongs to.
+ * @returns for each, in order, the profile as it then is; undefined for one that was not as the plan takes it to be. Somebody else may have been
+ * given an identifier meanwhile, or be at the same operation, or there may be room for some of it only: then nothing is done, and each is to be
+ * done by itself.
+ */
+async function writeUnlessLost(
+  { database }: ProfileContext,
+  turn: Turn,
+  all: readonly Planned[],
+): Promise<(ProfileRow | undefined)[]> {
+  const write = async (on: Turn): Promise<(ProfileRow | undefined)[]> => {
+    const plans = all.flatMap(({ plan }) => plan ?? []);
+    const written = plans.length > 0 ? await execute(on, plans) : [];
+    const rows = written.values();
+    return all.map((planned) => (planned.plan ? rows.next().value : planned.row));
+  };
   try {
-    return await execute(turn, plans);
+    if (all.every(({ item }) => item.operation === undefined)) return await write(turn);
+    return await withTransaction(database, async (tx) => {
+      const inTransaction = Object.assign(turn, { database: tx, tx, attributes: [] });
+      const rows = await write(inTransaction);
+      const done = all.flatMap(({ item: { operation }, created }, index): DoneOperation[] => {
+        const row = rows[index];
+        return row && operation !== undefined
+          ? [{ operation, profile: row.id, note: { created, replayed: false } }]
+          : [];
+      });
+      if (done.length > 0) await recordOperations(inTransaction, done);
+      return rows;
+    });
   } catch (error) {
-    if (isUniqueViolation(error) || isTransient(error)) return [];
-    throw error;
+    const isLost = error instanceof LostRace || isUniqueViolation(error) || isTransient(error);
+    if (!isLost && !(error instanceof DaybookError)) throw error;
+    return all.map(() => undefined);
   }
 }
 

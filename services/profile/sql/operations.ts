@@ -12,10 +12,23 @@ export const findOperation = statement<OperationRow>(
   `SELECT profile_id, note FROM profile.operations WHERE property_id = $1 AND id = $2 AND expires_at > $3`,
 );
 
-/** Gives no row when somebody else did it. $1 property_id, $2 id, $3 profile_id, $4 note, $5 expires_at */
-export const insertOperation = statement<{ id: string }>(
+/** As findOperation, of several. $1 property_id, $2 ids, $3 now. One look-up each, as a plain join is planned by statistics. */
+export const findOperations = statement<OperationRow & { id: string }>(
+  "profile.operations.find_several",
+  `SELECT wanted.id, o.profile_id, o.note
+   FROM unnest($2::uuid[]) AS wanted (id)
+   CROSS JOIN LATERAL (
+     SELECT profile_id, note FROM profile.operations WHERE property_id = $1 AND id = wanted.id AND expires_at > $3 LIMIT 1
+   ) AS o`,
+);
+
+/** Gives no row for one that somebody else did. In the order of ids. $1 property_id, $2 ids, $3 profile ids, $4 notes, $5 expires_at */
+export const insertOperations = statement<{ id: string }>(
   "profile.operations.insert",
-  `INSERT INTO profile.operations (property_id, id, profile_id, note, expires_at) VALUES ($1, $2, $3, $4, $5)
+  `INSERT INTO profile.operations (property_id, id, profile_id, note, expires_at)
+   SELECT $1, o.id, o.profile_id, o.note, $5
+   FROM unnest($2::uuid[], $3::uuid[], $4::jsonb[]) AS o (id, profile_id, note)
+   ORDER BY o.id
    ON CONFLICT (property_id, id) DO NOTHING
    RETURNING id`,
 );
