@@ -1,7 +1,7 @@
 /**
  * Jobs of events. A job is cut into chunks, and a message over the bus asks for one: its profiles are written, then its events. Each event has
- * its id from when the job was made, so one that is recorded is not recorded again, however often its chunk is begun. That a chunk is done, and
- * the message for the next, are one transaction.
+ * its id from when the job was made, so one that is recorded is not recorded again, however often its chunk is begun; so it is with writes of
+ * profiles, each of which is an operation. That a chunk is done, and the message for the next, are one transaction.
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
@@ -20,7 +20,7 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { isAway } from "#shared/delivery.ts";
 import { DaybookError, fromErrorMessage, internalError } from "#shared/errors.ts";
-import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
+import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { inChunks, withTransaction, type Transaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
@@ -53,7 +53,8 @@ export async function recordChunk(context: EventContext, { propertyId, jobId, ch
   const [row] = await readChunk(database, [property, job, chunk]);
   if (!row) return;
   const { items } = fromBinary(CreateEventJobRequestSchema, row.payload);
-  const refused = await recordItems(context, propertyId, items);
+  const operationOf = (part: string): string => encodeId("op", deriveUuid(job, `${chunk} ${part}`));
+  const refused = await recordItems(context, propertyId, items, operationOf);
   const { isDone, hasNext } = await withTransaction(database, async (tx) => {
     const [finished] = await finishChunk(tx, [property, job, chunk]);
     if (!finished) return { isDone: false, hasNext: false };
@@ -70,17 +71,21 @@ export async function recordChunk(context: EventContext, { propertyId, jobId, ch
   log.warn({ jobId, chunk, refused: refused.length, codes }, "items of a job of events were refused");
 }
 
-/** @returns why items were refused. */
+/**
+ * @param operationOf the id of the operation that a part of the chunk is, the same however often the chunk comes.
+ * @returns why items were refused.
+ */
 async function recordItems(
   context: EventContext,
   propertyId: string,
   items: readonly EventJobItem[],
+  operationOf: (part: string) => string,
 ): Promise<DaybookError[]> {
   const options = callOptions({ requestId: "", caller: "event" });
   const refused: DaybookError[] = [];
   const wanted: EventInput[] = [];
   await updateProfiles(context, propertyId, items, options);
-  const owners = await writeProfiles(context, propertyId, items, options);
+  const owners = await writeProfiles(context, propertyId, items, operationOf, options);
   for (const [index, { event }] of items.entries()) {
     if (!event) throw new Error("an item of a job has no event");
     const owner = owners[index];
@@ -134,6 +139,7 @@ async function writeProfiles(
   context: EventContext,
   propertyId: string,
   items: readonly EventJobItem[],
+  operationOf: (part: string) => string,
   options: CallOptions,
 ): Promise<(string | DaybookError | undefined)[]> {
   const requests: UpsertProfileRequest[] = [];
@@ -145,7 +151,7 @@ async function writeProfiles(
       continue;
     }
     const text = Buffer.from(toBinary(UpsertProfileRequestSchema, profile)).toString("base64");
-    if (text !== before) requests.push(profile);
+    if (text !== before) requests.push({ ...profile, operationId: operationOf(`profile ${requests.length}`) });
     before = text;
     requestOf.push(requests.length - 1);
   }

@@ -195,6 +195,42 @@ describeEverywhere("import jobs", (daybook) => {
     }
   });
 
+  test("overwrite nothing that others wrote while a chunk that was cut short comes again", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const { clients, databaseUrl } = daybook();
+    const people = ["cut1", "cut2", "cut3"];
+    const blocking = new pg.Client(databaseUrl);
+    await blocking.connect();
+    let job: string;
+    let profileId: string;
+    try {
+      // The chunk's items are written, and that it is done cannot be.
+      await blocking.query("BEGIN; LOCK TABLE profile.import_profiles IN EXCLUSIVE MODE");
+      job = await begin(
+        daybook(),
+        propertyId,
+        people.map((name) => person(name, { plan: "pro" })),
+      );
+      const waiting = "SELECT pid FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))";
+      const [{ pid }] = await eventually(async () => {
+        const { rows } = await blocking.query(waiting);
+        return rows.length > 0 ? rows : undefined;
+      });
+      const identifiers = [email("cut2@example.com")];
+      const { profiles } = await clients.profiles.listProfiles({ propertyId, identifiers, limit: 1 }, testCall);
+      profileId = profiles[0]?.id ?? "";
+      await clients.profiles.updateProfile({ propertyId, profileId, attributesJson: '{"plan":"free"}' }, testCall);
+      await blocking.query("SELECT pg_terminate_backend($1)", [pid]);
+      await blocking.query("COMMIT");
+    } finally {
+      await blocking.end();
+    }
+    expect(await finished(daybook(), propertyId, job)).toMatchObject({ completedCount: 3, failedCount: 0 });
+    const { profiles } = await clients.profiles.getProfiles({ propertyId, profileIds: [profileId] }, testCall);
+    expect(profiles[0]).toMatchObject({ attributesJson: '{"plan":"free"}', version: 2n });
+    expect((await profilesOf(daybook(), propertyId, job)).length).toBe(3);
+  });
+
   test("keep nothing of a person who is redacted of what they refused", async () => {
     const { propertyId } = await daybook().newProperty();
     const { clients } = daybook();

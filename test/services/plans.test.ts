@@ -48,7 +48,7 @@ import {
   mergeAway,
   pointToSurvivor,
 } from "../../services/profile/sql/merges.ts";
-import { findOperation } from "../../services/profile/sql/operations.ts";
+import { findOperation, findOperations as findDoneOperations } from "../../services/profile/sql/operations.ts";
 import {
   findTargets,
   lockProfile,
@@ -274,6 +274,7 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["leases given back", (db) => returnRequests(db, [[id], [id], ["ordinary"], [now], [1]]), ["rate_windows_pkey"]],
   ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
   ["answers of operations", (db) => findOperations(db, [[id], ["a"]]), ["operations_pkey"]],
+  ["operations on profiles", (db) => findDoneOperations(db, [id, [id], now]), ["operations_pkey"]],
   ["an operation on a profile", (db) => findOperation(db, [id, id, now]), ["operations_pkey"]],
   ["rows of an outbox that wait", (db) => outbox.take(db, []), ["outbox_waiting"]],
   ["rows that go at once", (db) => outbox.remove(db, [[id]]), ["outbox_waiting"]],
