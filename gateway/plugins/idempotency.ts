@@ -95,6 +95,14 @@ export function operationOf({ operation }: FastifyRequest, part?: string | numbe
   return { operationId: encodeId("op", deriveUuid(decodeId("op", operationId, "operation_id"), String(part))) };
 }
 
+/** As operationOf, for an event. */
+export function eventOperationOf(
+  request: FastifyRequest,
+  part?: number,
+): { operationId?: string; operationIsNew?: boolean } {
+  return { ...operationOf(request, part), operationIsNew: request.operation?.attempt === 1 };
+}
+
 function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
   return config.scope !== undefined && !config.reads && writeMethods.has(method);
 }
@@ -113,7 +121,7 @@ function replay(request: FastifyRequest, reply: FastifyReply, answer: OperationA
   const { [revisionHeader]: revision, ...headers } = answer.headers;
   request.revision = revisions.find((known) => known === revision) ?? request.revision;
   // As bytes, so that the content type stays as it is.
-  const body = Buffer.from(Buffer.from(answer.body).toString().replace(answer.requestId, request.id));
+  const body = Buffer.from(answer.body.replace(answer.requestId, request.id));
   return reply
     .code(answer.status)
     .headers({ ...headers, "idempotency-replayed": "true" })
@@ -129,6 +137,6 @@ function outcomeOf(request: FastifyRequest, reply: FastifyReply, payload: unknow
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }
-  const body = Buffer.from((payload as string | Buffer | undefined) ?? "");
+  const body = (payload as string | Buffer | undefined)?.toString() ?? "";
   return { status, headers, body, requestId: request.id };
 }

@@ -60,7 +60,7 @@ export function record(
     const results = inputs.map((input) => prepare(input, now));
     const items = results.filter((result): result is Item => !(result instanceof DaybookError));
 
-    await settleKnown(items);
+    await settleKnown(items.filter(({ input }) => !input.operationIsNew));
     await replay(items.filter(isOpen), now);
     let open = await resolve(items.filter(isOpen));
     // Whose they are is part of some keys.

@@ -366,7 +366,7 @@ describe("an operation", () => {
       seconds(3);
       const [second] = await claim(key);
       const gone = { operation: held(key, first), outcome: { case: "refused" as const, value: {} } };
-      const answer = { status: 201, headers: {}, body: Buffer.from("{}"), requestId: "req_x" };
+      const answer = { status: 201, headers: {}, body: "{}", requestId: "req_x" };
       const has = { operation: held(key, second), outcome: { case: "answer" as const, value: answer } };
       const operations = isLast ? [gone, has] : [has, gone];
       const { counts } = await daybook.clients.identity.finishOperations({ operations }, testCall);
@@ -406,7 +406,7 @@ describe("an operation", () => {
 
   test("is claimed by one of those who claim it in one call, and each of many claims has its outcome", async () => {
     const [done] = await claim("done");
-    const answer = { status: 201, headers: { location: "/x" }, body: Buffer.from("{}"), requestId: "req_x" };
+    const answer = { status: 201, headers: { location: "/x" }, body: "{}", requestId: "req_x" };
     const outcome = { case: "answer" as const, value: answer };
     await daybook.clients.identity.finishOperations(
       { operations: [{ operation: held("done", done), outcome }] },

@@ -9,7 +9,7 @@ import {
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import type { FastifyRequest } from "fastify";
-import { operationOf } from "../../plugins/idempotency.ts";
+import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { RateWindow } from "../../rate/limits.ts";
 import {
@@ -82,7 +82,7 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
       ? toReference({ case: "identifier", value: identifier })
       : toReference({ case: "profileId", value: await writeProfile(request, profile) });
     request.isUnfinished = !identifier;
-    Object.assign(input, operationOf(request));
+    Object.assign(input, eventOperationOf(request));
     const { outcome } = await recording.recordOne(callerOf(request).propertyId, input, callOf(request));
     if (outcome.case === "error") {
       const { attributes, id } = profile.pointers;

@@ -6,7 +6,7 @@ import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import { requireScope } from "../../plugins/authentication.ts";
-import { operationOf } from "../../plugins/idempotency.ts";
+import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { RateWindow } from "../../rate/limits.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
@@ -177,7 +177,7 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
     const input = isGuide
       ? fromGuideEvent(guideEventReader.read(request.body))
       : toEventInput(eventReader.read(request.body));
-    Object.assign(input, operationOf(request));
+    Object.assign(input, eventOperationOf(request));
     const { outcome } = await recording.recordOne(callerOf(request).propertyId, input, callOf(request));
     if (outcome.case === "error") {
       const error = fromErrorMessage(outcome.value);
@@ -200,7 +200,7 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
     const items = body.events.map((item, index) =>
       readItem(item, (each) => {
         const input = toEventInput(batchItemReader.read(each), isBackfill(request.body));
-        return Object.assign(input, operationOf(request, index));
+        return Object.assign(input, eventOperationOf(request, index));
       }),
     );
     const results = await answerItems(

@@ -52,7 +52,7 @@ function readItem({ event, profile, update }: EventJobItem, index: number, now: 
   }
   const { operationId: _operation, ...upsert } = profile ?? {};
   return {
-    event: { ...event, operationId: newId("op"), occurredAt: event.occurredAt ?? now },
+    event: { ...event, operationId: newId("op"), operationIsNew: false, occurredAt: event.occurredAt ?? now },
     ...(profile ? { profile: upsert as typeof profile } : {}),
     ...(update ? { update: { ...update, operationId: newId("op") } } : {}),
   };

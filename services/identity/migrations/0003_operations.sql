@@ -14,7 +14,7 @@ CREATE TABLE identity.operations (
   -- The answer, once there is one.
   status integer,
   headers json,
-  body bytea,
+  body text,
   request_id text,
   PRIMARY KEY (property_id, key),
   CHECK (num_nulls(status, headers, body, request_id) IN (0, 4))

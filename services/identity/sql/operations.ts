@@ -18,7 +18,7 @@ export interface OperationRow {
   status: number | null;
   /** The text of a JSON object. */
   headers: string | null;
-  body: Buffer | null;
+  body: string | null;
   request_id: string | null;
 }
 
@@ -68,7 +68,7 @@ export const settleOperations = statement<{ property_id: string; key: string }>(
      (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id)
    SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id
    FROM unnest(
-     $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::integer[], $7::json[], $8::bytea[], $9::text[]
+     $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::integer[], $7::json[], $8::text[], $9::text[]
    ) AS s (property_id, key, operation_id, attempt, leased_until, status, headers, body, request_id)
    ORDER BY s.property_id, s.key
    ON CONFLICT (property_id, key) DO UPDATE SET
