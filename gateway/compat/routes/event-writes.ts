@@ -172,7 +172,7 @@ function readEntries(body: unknown, setting: EventSetting): GivenEntry[] {
 function toItems(propertyId: string, { profile, inputs }: GivenEntry, profileId: string | undefined): EventJobItem[] {
   const direct = directIdentifier(profile);
   const { write } = profile;
-  const known = { ...write, attributesJson: undefined, operations: [], location: undefined };
+  const known = { ...write, attributesJson: undefined, operations: [], removedEmails: [], location: undefined };
   return inputs.map((input, index) => {
     if (profileId !== undefined) {
       input.profile = toReference({ case: "profileId", value: profileId });
