@@ -38,7 +38,7 @@ import {
 } from "./sql/imports.ts";
 import { insertMessages } from "./sql/outbox.ts";
 import { update } from "./update.ts";
-import { upsertMany, type UpsertOutcome } from "./upsert.ts";
+import { upsertMany, type UpsertOutcome } from "./upsert-many.ts";
 
 /** The subject of messages that ask for a chunk. */
 export const importSubject = "daybook.profile.import_due";

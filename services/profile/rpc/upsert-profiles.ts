@@ -11,7 +11,7 @@ import { decodeId, encodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { ProfileContext } from "../context.ts";
 import { toProfile } from "../mapping.ts";
-import { upsertMany, type UpsertOutcome } from "../upsert.ts";
+import { upsertMany, type UpsertOutcome } from "../upsert-many.ts";
 
 const itemsMax = 100;
 
