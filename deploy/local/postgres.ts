@@ -24,13 +24,13 @@ const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
 const pollMs = 50;
 const watchIntervalMs = 1_000;
-// More than one Daybook takes.
-const connectionsDefault = 100;
 const serverSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   // Without the values of rows: a lost race for an identifier would leave it in the log.
   log_error_verbosity: "terse",
+  // More than one Daybook takes.
+  max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "4GB",
 };
@@ -38,13 +38,13 @@ const serverSettings = {
 /**
  * Starts PostgreSQL on the files in `folder`, which it makes when there are none. One left running by a process that was killed is stopped
  * first; one that ends by itself is started again.
- * @param connectionsMax how many it takes at a time; unless given, enough for one Daybook.
+ * @param settings of the server that are to be others.
  * @throws Error that says what to do, with the end of the server's log.
  */
 export async function startPostgres(
   folder: string,
   password: string,
-  connectionsMax = connectionsDefault,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<EmbeddedPostgres> {
   const binaries = await findBinaries();
   const runAs = prepareUser();
@@ -53,12 +53,12 @@ export async function startPostgres(
 
   const port = await freePort();
   const logFile = `${folder}.log`;
-  const all = { ...serverSettings, max_connections: String(connectionsMax), port: String(port) };
-  const settings = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
+  const all = { ...serverSettings, ...settings, port: String(port) };
+  const words = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
   const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
   const start = async (): Promise<ChildProcess> => {
     const log = await open(logFile, "a", 0o600);
-    const server = run(runAs, [binaries.postgres, "-D", folder, ...settings], log.fd);
+    const server = run(runAs, [binaries.postgres, "-D", folder, ...words], log.fd);
     await log.close();
     return server;
   };

@@ -23,6 +23,9 @@ const clients = 12;
 const victims: readonly ProcessName[] = ["gateway", "gateway2", "profile", "event", "event", "identity", "metric"];
 const answerTimeoutMs = 90_000;
 
+/** Writes that were answered for good. */
+let answered = 0;
+
 /** Sends a write until it is answered for good, to whichever gateway, and then once more: both answers are the same. */
 async function once(ways: readonly Api[], method: "POST" | "PATCH" | "DELETE", path: string, body?: unknown) {
   const key = randomUUID();
@@ -46,6 +49,7 @@ async function once(ways: readonly Api[], method: "POST" | "PATCH" | "DELETE", p
     explain: () => `${method} ${path} was never answered: ${seen.slice(-20).join("\n")}`,
   };
   const answer = await eventually(ask, limits);
+  answered++;
   const about = `${method} ${path}: ${answer.text}`;
   expect([about, answer.status < 300]).toEqual([about, true]);
   const again = await eventually(ask, limits);
@@ -184,6 +188,12 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
       down.add(victim);
       await mesh.restart(victim);
       down.delete(victim);
+      // On a slow machine somebody would always be down.
+      const before = answered;
+      await eventually(async () => (answered > before || over.signal.aborted ? true : undefined), {
+        timeoutMs: answerTimeoutMs,
+        explain: () => "no write comes through",
+      });
     }
   });
   // Whatever fails first ends the test.

@@ -18,8 +18,12 @@ declare module "vitest" {
   }
 }
 
-// Several meshes share it, and of those that are killed connections stay for a while.
-const connectionsMax = 400;
+const postgresSettings = {
+  // Several meshes share it, and of those that are killed connections stay for a while.
+  max_connections: "400",
+  // The tests end processes, and no machine: what was committed is there without waiting for the disk.
+  fsync: "off",
+};
 
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const owner = new Owner();
@@ -28,7 +32,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     owner.defer(() => rm(folder, { recursive: true, force: true }));
     const [databaseUrl, natsUrl] = await Promise.all([
       process.env.DATABASE_URL ??
-        startPostgres(join(folder, "postgres"), "test", connectionsMax).then((server) => owner.own(server).url),
+        startPostgres(join(folder, "postgres"), "test", postgresSettings).then((server) => owner.own(server).url),
       process.env.NATS_URL ?? startNats(join(folder, "nats")).then((server) => owner.own(server).url),
     ]);
     provide("databaseUrl", databaseUrl);
