@@ -146,7 +146,7 @@ function queryParameters({ filters, sorts, sortDefault, page, includes, fields, 
       : []),
     ...(page && !page.isFixed
       ? [
-          parameter("page[size]", "Items on a page", {
+          parameter("page[size]", "Items on a page, which ends early, at about 16 MB, when they are large", {
             type: "integer",
             minimum: 1,
             maximum: page.sizeMax,

@@ -66,11 +66,15 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
       : []),
     ...(rules.paged
       ? [
-          parameter("page[limit]", `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}`, {
-            type: "integer",
-            minimum: 1,
-            default: pageLimit.default,
-          }),
+          parameter(
+            "page[limit]",
+            `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}. A page ends early, at about 16 MB, when they are large`,
+            {
+              type: "integer",
+              minimum: 1,
+              default: pageLimit.default,
+            },
+          ),
           parameter(
             "page[after]",
             "meta.page.next_cursor of the page before; good for 7 days and for the same query only",

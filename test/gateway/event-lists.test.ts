@@ -45,6 +45,27 @@ describeEverywhere("lists of events", (daybook) => {
     return { api, one, two, events };
   }
 
+  test("end a page of large events early, and leave none out", async () => {
+    const api = await daybook().newProperty();
+    const identifier = { type: "card", value: "1" };
+    const ids: string[] = [];
+    for (let batch = 0; batch < 15; batch++) {
+      const events = Array.from({ length: 7 }, (_, index) => ({
+        type: "large.event",
+        identifier,
+        properties: { text: "x".repeat(250_000) },
+        occurred_at: new Date(Date.UTC(2026, 2, 1, batch, index)).toISOString(),
+      }));
+      const { body } = await api.post("/v1/events/batch", { events });
+      ids.push(...body.data.results.map(({ data }: { data: { id: string } }) => data.id));
+    }
+    const first = await api.get("/v1/events?page[limit]=500&sort=occurred_at");
+    expect(first.body.meta.page).toMatchObject({ limit: 500, has_more: true });
+    expect([first.body.data.length > 50, first.text.length < 18 * 1024 * 1024]).toEqual([true, true]);
+    const all = await readAll(api, "page[limit]=500&sort=occurred_at");
+    expect(all.map(({ id }) => id)).toEqual(ids);
+  });
+
   test("are in the order in which they happened, the latest first, or as asked", async () => {
     const { api, events } = await prepare();
     const list = (query: string) => readAll(api, `page[limit]=1&filter[source]=api&${query}`);

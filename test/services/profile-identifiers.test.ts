@@ -132,6 +132,39 @@ describeEverywhere("identifiers of profiles", (daybook) => {
     expect(profiles.every(({ attributesJson }) => attributesJson === '{"a":1}')).toBe(true);
   });
 
+  test("a long page is whole in every order", async () => {
+    const { propertyId } = await daybook().newProperty();
+    // Of each second one the primary email is not its first, and not in the order of the others.
+    const emailsOf = (index: number) => {
+      const [primary, other] = [`p${(index * 7) % 250}@example.com`, `a${index}@example.com`];
+      return index % 2
+        ? [identifier("email", other), identifier("email", primary, true)]
+        : [identifier("email", primary)];
+    };
+    for (let from = 0; from < 250; from += 50) {
+      const items = Array.from({ length: 50 }, (_, index) => ({ identifiers: emailsOf(from + index), source: "test" }));
+      await daybook().clients.profiles.upsertProfiles({ propertyId, items }, testCall);
+    }
+    const emails = Array.from({ length: 250 }, (_, index) => `p${index}@example.com`).toSorted();
+    for (const sort of [ProfileSort.EMAIL, ProfileSort.ID, ProfileSort.CREATED_AT, ProfileSort.UPDATED_AT]) {
+      for (const ascending of [true, false]) {
+        const page = await daybook().clients.profiles.listProfiles(
+          { propertyId, sort, ascending, limit: 250 },
+          testCall,
+        );
+        const found = page.profiles.map(
+          ({ identifiers }) => identifiers.find(({ isPrimary }) => isPrimary) ?? identifiers[0],
+        );
+        const values = found.map((one) => one?.value ?? "");
+        const inOrder = sort === ProfileSort.EMAIL ? values : values.toSorted();
+        expect([page.hasMore, ascending || sort !== ProfileSort.EMAIL ? inOrder : inOrder.toReversed()]).toEqual([
+          false,
+          emails,
+        ]);
+      }
+    }
+  });
+
   test("lists are in order of id or email, in pages, and of those that were named", async () => {
     const { propertyId } = await daybook().newProperty();
     const emails = ["m@example.com", "c@example.com", "x@example.com", "a@example.com"];

@@ -4,6 +4,7 @@ import { EventSort, ListEventsResponseSchema, type EventService } from "#proto/d
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { onwardOptions } from "#shared/interceptors.ts";
+import { readPage } from "#shared/page.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
 import { toEvent } from "../mapping.ts";
@@ -22,28 +23,28 @@ export function listEvents({ database, profiles }: EventContext): ServiceImpl<ty
     const options = onwardOptions(handlerContext);
     const wanted = profileId === undefined ? undefined : encodeId("prof", decodeId("prof", profileId, "profile_id"));
     const ids = wanted === undefined ? undefined : await findIdsOf(profiles, propertyId, wanted, options);
-    const rows = await list(
-      database,
-      { sort: request.sort === EventSort.RECEIVED_AT ? "received_at" : "occurred_at", ascending },
-      {
-        property,
-        profiles: ids?.map((id) => decodeId("prof", id, "profile_id")),
-        // Stored in this form; what is no type at all is that of no event.
-        type: request.type?.replaceAll("_", "."),
-        source,
-        withoutSystem: request.withoutSystem,
-        occurredAt: toRange(request.occurredAt),
-        receivedAt: toRange(request.receivedAt),
-        after: after?.time && {
-          time: formatMicros(fromTimestamp(after.time)),
-          id: decodeId("evt", after.eventId, "after"),
-        },
-        // One more than asked for tells whether more follow.
-        limit: limit + 1,
-      },
-    );
-    const events = rows.slice(0, limit).map(toEvent);
+    const sort = request.sort === EventSort.RECEIVED_AT ? "received_at" : "occurred_at";
+    const values = {
+      property,
+      profiles: ids?.map((id) => decodeId("prof", id, "profile_id")),
+      // Stored in this form; what is no type at all is that of no event.
+      type: request.type?.replaceAll("_", "."),
+      source,
+      withoutSystem: request.withoutSystem,
+      occurredAt: toRange(request.occurredAt),
+      receivedAt: toRange(request.receivedAt),
+    };
+    const begin = after?.time && {
+      time: formatMicros(fromTimestamp(after.time)),
+      id: decodeId("evt", after.eventId, "after"),
+    };
+    const { rows, hasMore } = await readPage(limit, begin, {
+      read: (place, count) => list(database, { sort, ascending }, { ...values, after: place, limit: count }),
+      placeOf: (row) => ({ time: formatMicros(row[sort]), id: row.id }),
+      sizeOf: ({ properties }) => properties.length,
+    });
+    const events = rows.map(toEvent);
     await readAsSurvivors(profiles, propertyId, events, options);
-    return create(ListEventsResponseSchema, { events, hasMore: rows.length > limit });
+    return create(ListEventsResponseSchema, { events, hasMore });
   };
 }

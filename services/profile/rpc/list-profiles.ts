@@ -11,13 +11,14 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
+import { readPage } from "#shared/page.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
 import type { ProfileContext } from "../context.ts";
 import { normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
 import { statusOfName, toProfile } from "../mapping.ts";
 import { findOwners } from "../sql/identifiers.ts";
 import { listProfiles as list, type ListShape } from "../sql/list.ts";
-import { readRow } from "../sql/profiles.ts";
+import { readRow, type ProfileRow } from "../sql/profiles.ts";
 
 const limitMax = 500;
 const identifiersMax = 10;
@@ -45,23 +46,22 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
     const [status] = Object.entries(statusOfName).find(([, value]) => value === wanted) ?? [];
     if (status === undefined)
       throw new DaybookError("parameter_invalid", "There is no such status.", { param: "status" });
-    const rows = await list(
-      database,
-      { sort, ascending },
-      {
-        property,
-        status,
-        ids,
-        tag,
-        createdAt: toRange(request.createdAt),
-        updatedAt: toRange(request.updatedAt),
-        after: toPlace(sort, request.after),
-        // One more than asked for tells whether more follow.
-        limit: limit + 1,
-      },
-    );
-    const profiles = rows.slice(0, limit).map((row) => toProfile(readRow(row)));
-    return create(ListProfilesResponseSchema, { profiles, hasMore: rows.length > limit });
+    const values = {
+      property,
+      status,
+      ids,
+      tag,
+      createdAt: toRange(request.createdAt),
+      updatedAt: toRange(request.updatedAt),
+    };
+    const { rows, hasMore } = await readPage(limit, toPlace(sort, request.after), {
+      read: async (place, count) =>
+        (await list(database, { sort, ascending }, { ...values, after: place, limit: count })).map(readRow),
+      placeOf: (row) => placeOf(sort, row),
+      sizeOf: ({ attributes }) => attributes.length,
+    });
+    const profiles = rows.map(toProfile);
+    return create(ListProfilesResponseSchema, { profiles, hasMore });
   };
 
   /** @returns the ids that fulfil every condition that names profiles or identifiers; undefined when there is none. */
@@ -109,4 +109,14 @@ function toPlace(sort: ListShape["sort"], after: ProfilePosition | undefined): s
   const id = decodeId("prof", after.profileId, "after");
   if (sort === "id") return [id];
   return after.time && [formatMicros(fromTimestamp(after.time)), id];
+}
+
+/** Where a list goes on behind a profile. */
+function placeOf(sort: ListShape["sort"], row: ProfileRow): string[] {
+  if (sort === "email") {
+    const emails = row.identifiers.filter(({ type }) => type === "email");
+    const { value = "" } = emails.find(({ is_primary: isPrimary }) => isPrimary) ?? emails[0] ?? {};
+    return [value];
+  }
+  return sort === "id" ? [row.id] : [formatMicros(row[sort]), row.id];
 }
