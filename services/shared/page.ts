@@ -8,11 +8,11 @@ export const stepRowsMax = 100;
 /** How a list is read. */
 export interface PageReader<Row, Place> {
   /** Reads up to so many rows behind a place; without one from the beginning. */
-  read(after: Place | undefined, limit: number): Promise<Row[]>;
+  read: (after: Place | undefined, limit: number) => Promise<Row[]>;
   /** Where the list goes on behind a row. */
-  placeOf(row: Row): Place;
+  placeOf: (row: Row) => Place;
   /** About how many bytes a row has. */
-  sizeOf(row: Row): number;
+  sizeOf: (row: Row) => number;
 }
 
 /**
