@@ -2,7 +2,7 @@
 import { decodeId } from "#shared/ids.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "./context.ts";
-import { findOperation, findOperations, insertOperations } from "./sql/operations.ts";
+import { findOperations, insertOperations } from "./sql/operations.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
 import { inTurns, LostRace, type Turn } from "./turns.ts";
 
@@ -24,13 +24,8 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
   if (operationId === undefined) return inTurns(context, property, attempt, first);
   const operation = decodeId("op", operationId, "operation_id");
   const once = async (turn: Turn): Promise<T> => {
-    const { database, now } = turn;
-    const [done] = await findOperation(database, [property, operation, formatMicros(now)]);
-    if (done) {
-      const [row] = await readProfiles(database, [property, [done.profile_id]]);
-      if (!row) throw new Error("a profile that was written is gone");
-      return { ...done.note, row: readRow(row) } as T;
-    }
+    const done = (await findDone<Omit<T, "row">>(turn, [operation])).get(operation);
+    if (done) return done as unknown as T;
     turn.operation = operation;
     const { row, ...note } = await attempt(turn);
     await recordOperations(turn, [{ operation, profile: row.id, note }]);

@@ -48,7 +48,7 @@ import {
   mergeAway,
   pointToSurvivor,
 } from "../../services/profile/sql/merges.ts";
-import { findOperation, findOperations as findDoneOperations } from "../../services/profile/sql/operations.ts";
+import { findOperations as findDoneOperations } from "../../services/profile/sql/operations.ts";
 import {
   findTargets,
   lockProfile,
@@ -275,7 +275,6 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
   ["answers of operations", (db) => findOperations(db, [[id], ["a"]]), ["operations_pkey"]],
   ["operations on profiles", (db) => findDoneOperations(db, [id, [id], now]), ["operations_pkey"]],
-  ["an operation on a profile", (db) => findOperation(db, [id, id, now]), ["operations_pkey"]],
   ["rows of an outbox that wait", (db) => outbox.take(db, []), ["outbox_waiting"]],
   ["rows that go at once", (db) => outbox.remove(db, [[id]]), ["outbox_waiting"]],
   ["rows that are published", (db) => outbox.note(db, [[id], "a", [1]]), ["outbox_waiting"]],

@@ -2,19 +2,14 @@ import { statement } from "#shared/postgres.ts";
 
 /** An operation that was done. */
 export interface OperationRow {
+  id: string;
   profile_id: string;
   note: Record<string, unknown>;
 }
 
-/** $1 property_id, $2 id, $3 now */
-export const findOperation = statement<OperationRow>(
+/** $1 property_id, $2 ids, $3 now. One look-up each, as a plain join is planned by statistics. */
+export const findOperations = statement<OperationRow>(
   "profile.operations.find",
-  `SELECT profile_id, note FROM profile.operations WHERE property_id = $1 AND id = $2 AND expires_at > $3`,
-);
-
-/** As findOperation, of several. $1 property_id, $2 ids, $3 now. One look-up each, as a plain join is planned by statistics. */
-export const findOperations = statement<OperationRow & { id: string }>(
-  "profile.operations.find_several",
   `SELECT wanted.id, o.profile_id, o.note
    FROM unnest($2::uuid[]) AS wanted (id)
    CROSS JOIN LATERAL (
