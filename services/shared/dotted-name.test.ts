@@ -41,7 +41,7 @@ test("200 characters are a name, 201 are not", () => {
   expect(normalize("a".repeat(201))).toMatchObject({ error: { code: "invalid_event_type" } });
 });
 
-test("an empty one is missing, and refusals name the field that it stands in", () => {
-  expect(normalizeDottedName("", "name")).toMatchObject({ error: { code: "parameter_missing", param: "name" } });
+test("an empty one is no name, and refusals name the field that it stands in", () => {
+  expect(normalizeDottedName("", "name")).toMatchObject({ error: { code: "invalid_event_type", param: "name" } });
   expect(normalizeDottedName("sms", "name")).toMatchObject({ error: { code: "reserved_event_type", param: "name" } });
 });

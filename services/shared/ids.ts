@@ -100,9 +100,13 @@ export function encodeId(prefix: IdPrefix, uuid: string): string {
 export function decodeId(prefix: IdPrefix, id: string, param: string): string {
   const uuid = tryDecodeId(prefix, id);
   if (uuid === undefined) {
-    throw new DaybookError("invalid_id", `This is not an id of the form ${prefix}_ and 26 base-32 characters.`, {
-      param,
-    });
+    throw new DaybookError(
+      "invalid_id",
+      `\`${param}\` must be an id of the form ${prefix}_ and 26 base-32 characters such as "${prefix}_01h455vb4pex5vsknk084sn02q".`,
+      {
+        param,
+      },
+    );
   }
   return uuid;
 }

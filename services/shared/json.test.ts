@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalJson, findJsonProblem, parseJson, parseJsonBytes } from "./json.ts";
+import { canonicalJson, findJsonProblem, mayHaveProblems, parseJson, parseJsonBytes } from "./json.ts";
 
 test("what JSON.stringify wrote comes back as it was", () => {
   fc.assert(
@@ -22,7 +22,10 @@ test("numbers keep their value, of whatever size", () => {
     .map((parts) => parts.join(""));
   fc.assert(
     fc.property(fc.array(number), (numbers) => {
-      const written = JSON.stringify(parseJson(`{"n":[${numbers.join(",")}]}`));
+      const sent = `{"n":[${numbers.join(",")}]}`;
+      const written = JSON.stringify(parseJson(sent));
+      // A body is looked at byte by byte before it is read.
+      expect(JSON.stringify(parseJsonBytes(Buffer.from(sent)))).toBe(written);
       const back = written === '{"n":[]}' ? [] : written.slice(6, -2).split(",");
       // Each is either the same text, or the shortest text of a double that holds it exactly.
       for (const [index, text] of back.entries()) {
@@ -58,12 +61,20 @@ test("refuses a body that is too deep or has too many values, and no other", () 
   // Brackets and commas within texts are none.
   const text = JSON.stringify({ a: '[{"\\'.repeat(1200), b: ",".repeat(300_000) });
   expect(JSON.stringify(parseJsonBytes(Buffer.from(text)))).toBe(text);
+  const keys = (count: number): string =>
+    `{${Array.from({ length: count }, (_, index) => `"${index}":{"a":1}`).join(",")}}`;
+  expect(() => parseJsonBytes(Buffer.from(`[{"a":1},${keys(45_001)}]`))).toThrow(/keys/);
+  // Each object is counted by itself.
+  expect(parseJsonBytes(Buffer.from(`[${keys(45_000)},${keys(45_000)}]`))).toHaveLength(2);
 });
 
 test("finds nesting beyond the limit, U+0000 and lone surrogates, with the place", () => {
   expect(findJsonProblem({ a: [{ b: 1 }] }, 3)).toBeUndefined();
   expect(findJsonProblem({ a: [{ b: 1 }] }, 2)).toEqual({ path: ["a", "0"], reason: "is nested too deeply" });
-  expect(findJsonProblem({ a: ["x", "\0"] }, 9)).toEqual({ path: ["a", "1"], reason: "holds U+0000" });
+  expect(findJsonProblem({ a: ["x", "\0"] }, 9)).toEqual({
+    path: ["a", "1"],
+    reason: "holds U+0000, which cannot be stored",
+  });
   expect(findJsonProblem({ a: { "\ud800": 1 } }, 9)?.path).toEqual(["a"]);
   expect(findJsonProblem({ emoji: "😀", "\u{10FFFF}": "" }, 9)).toBeUndefined();
 });
@@ -110,4 +121,24 @@ test.each([
   ["null", "0", false],
 ])("%s and %s are equal: %s", (one, other, isEqual) => {
   expect(canonicalJson(parseJson(one)) === canonicalJson(parseJson(other))).toBe(isEqual);
+});
+
+test("no problem escapes the quick look at the text", () => {
+  const text = fc.oneof(fc.constantFrom("\0", "\ud800", "\udfff", "\\u0000", "{[", "a"), fc.string({ unit: "binary" }));
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: "large" },
+      text,
+      fc.integer(),
+      fc.array(tie("value"), { maxLength: 2 }),
+      fc.dictionary(text, tie("value"), { maxKeys: 2 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, fc.integer({ min: 1, max: 6 }), (one, depthMax) => {
+      if (findJsonProblem(one, depthMax)) expect(mayHaveProblems(JSON.stringify(one), depthMax)).toBe(true);
+    }),
+    { seed: 20_261_123, numRuns: 3_000 },
+  );
+  expect(mayHaveProblems(JSON.stringify({ a: [1, { b: "ü" }] }), 4)).toBe(false);
 });

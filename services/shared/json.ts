@@ -3,6 +3,8 @@
  * own text: they are read as JSON.rawJSON objects, which JSON.stringify writes back as they were.
  */
 import { isUtf8 } from "node:buffer";
+import { explainJsonError } from "./json-position.ts";
+import { count } from "./values/count.ts";
 
 /** Any value that JSON.parse can give. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -37,7 +39,10 @@ const mayLoseDigits = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE])|(?:^|[[:,\s])-0
  * @throws SyntaxError when it is not JSON.
  */
 export function parseJson(text: string): unknown {
-  if (!mayLoseDigits.test(text)) return JSON.parse(text);
+  return mayLoseDigits.test(text) ? parseExactly(text) : JSON.parse(text);
+}
+
+function parseExactly(text: string): unknown {
   return jsonWithSource.parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && !isExact(value, source)
       ? jsonWithSource.rawJSON(source)
@@ -49,44 +54,86 @@ export function parseJson(text: string): unknown {
 const textDepthMax = 1000;
 /** Text with more values is refused unread, unless more are allowed: a value takes a microsecond or two. */
 const textValuesMaxDefault = 250_000;
+/**
+ * Text with more keys in one object is refused unread: an object takes about two microseconds a key each time it is gone through. What is kept of
+ * anybody takes at most 256 KiB, and a key with its value at least 6 bytes, so nothing that could be kept has as many.
+ */
+const keysMax = 45_000;
 
 /**
  * Reads a body of JSON.
- * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, or too many values.
+ * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, too many values, or too many keys in one object.
  */
 export function parseJsonBytes(bytes: Buffer, valuesMax = textValuesMaxDefault): unknown {
-  if (!isUtf8(bytes)) throw new SyntaxError("The body is not UTF-8.");
-  checkExtent(bytes, valuesMax);
+  if (!isUtf8(bytes)) throw new SyntaxError("The body must be UTF-8; got bytes that are not.");
+  const { mayLose } = checkExtent(bytes, valuesMax);
+  const text = bytes.toString("utf8");
   try {
-    return parseJson(bytes.toString("utf8"));
-  } catch (error) {
-    throw new SyntaxError("The body is not JSON.", { cause: error });
+    return mayLose ? parseExactly(text) : JSON.parse(text);
+  } catch {
+    // Without the cause: it quotes the body.
+    const reason = explainJsonError(text);
+    throw new SyntaxError(`The body must be JSON${reason === undefined ? "" : `: ${reason}`}.`);
   }
 }
 
-/** Counts brackets and commas outside of strings. What is not JSON may be counted wrong, and is refused later. */
-function checkExtent(bytes: Buffer, valuesMax: number): void {
+/**
+ * Counts brackets, commas and colons outside of strings. What is not JSON may be counted wrong, and is refused later.
+ * @returns whether there are numbers such as mayLoseDigits looks for.
+ */
+function checkExtent(bytes: Buffer, valuesMax: number): { mayLose: boolean } {
   let depth = 0;
   let values = 0;
+  let mayLose = false;
+  // Digits and points up to here.
+  let digits = 0;
+  // Of the object or array that is open at each depth.
+  const keysAt = new Uint32Array(textDepthMax + 1);
   let isText = false;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
+    const byte = bytes[at] as number;
     if (isText) {
       if (byte === code.backslash) at++;
       else if (byte === code.quote) isText = false;
-    } else if (byte === code.quote) isText = true;
+      continue;
+    }
+    if ((byte >= code.zero && byte <= code.nine) || byte === code.point) {
+      if (++digits === digitsExact) mayLose = true;
+      continue;
+    }
+    if (digits > 0 && (byte === code.e || byte === code.E)) mayLose = true;
+    digits = 0;
+    if (byte === code.minus && bytes[at + 1] === code.zero) mayLose = true;
+    else if (byte === code.quote) isText = true;
     else if (byte === code.comma) values++;
-    else if (byte === code.openBrace || byte === code.openBracket) {
+    else if (byte === code.colon) {
+      const keys = (keysAt[depth] ?? 0) + 1;
+      if (keys > keysMax) throw new SyntaxError(`The body must have at most ${count(keysMax)} keys in one object.`);
+      keysAt[depth] = keys;
+    } else if (byte === code.openBrace || byte === code.openBracket) {
       values++;
-      if (++depth > textDepthMax) throw new SyntaxError(`The body is nested more than ${textDepthMax} levels deep.`);
+      if (++depth > textDepthMax)
+        throw new SyntaxError(`The body must be nested at most ${count(textDepthMax)} levels deep.`);
+      keysAt[depth] = 0;
     } else if (byte === code.closeBrace || byte === code.closeBracket) depth--;
   }
-  if (values > valuesMax) throw new SyntaxError(`The body has more than ${valuesMax} values.`);
+  if (values > valuesMax) throw new SyntaxError(`The body must have at most ${count(valuesMax)} values.`);
+  return { mayLose };
 }
+
+// With so many, a double may be another number.
+const digitsExact = 16;
 
 const code = {
   quote: 0x22,
   comma: 0x2c,
+  colon: 0x3a,
+  minus: 0x2d,
+  point: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  e: 0x65,
+  E: 0x45,
   openBracket: 0x5b,
   backslash: 0x5c,
   closeBracket: 0x5d,
@@ -98,6 +145,9 @@ const code = {
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !jsonWithSource.isRawJSON(value);
 }
+
+/** The reason of a problem that is too deep a nesting. */
+export const tooDeepReason = "is nested too deeply";
 
 /**
  * Looks for what PostgreSQL or a later reader could not keep: nesting below `depthMax` levels, U+0000, and surrogates
@@ -114,7 +164,7 @@ export function findJsonProblems(value: unknown, depthMax: number, problemsMax: 
     return reason === undefined ? [] : [{ path: [], reason }];
   }
   if (typeof value !== "object" || value === null || jsonWithSource.isRawJSON(value)) return [];
-  if (depthMax <= 0) return [{ path: [], reason: "is nested too deeply" }];
+  if (depthMax <= 0) return [{ path: [], reason: tooDeepReason }];
   const problems: JsonProblem[] = [];
   for (const [key, child] of Object.entries(value)) {
     const reason = Array.isArray(value) ? undefined : textProblem(key);
@@ -128,6 +178,22 @@ export function findJsonProblems(value: unknown, depthMax: number, problemsMax: 
     if (problems.length >= problemsMax) break;
   }
   return problems;
+}
+
+/**
+ * Whether findJsonProblems may find anything in a value, told by its text as JSON.stringify wrote it. A quick look: to go through a value takes
+ * longer than to write it, and nearly all are good.
+ */
+export function mayHaveProblems(json: string, depthMax: number): boolean {
+  // U+0000, and surrogates that stand alone, are written with escapes.
+  if (json.includes("\\u0000") || json.includes("\\ud")) return true;
+  let brackets = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) {
+      if (++brackets > depthMax) return true;
+    }
+  }
+  return false;
 }
 
 /** Whether a value stands for a number that a double does not hold. */
@@ -167,8 +233,8 @@ function canonicalNumber(text: string): string {
 
 /** Why a text cannot be kept, or undefined when it can. */
 export function textProblem(text: string): string | undefined {
-  if (text.includes("\0")) return "holds U+0000";
-  if (!text.isWellFormed()) return "holds a surrogate that stands alone";
+  if (text.includes("\0")) return "holds U+0000, which cannot be stored";
+  if (!text.isWellFormed()) return "holds half of a surrogate pair, which is no character";
   return undefined;
 }
 

@@ -1,12 +1,20 @@
 import { DaybookError } from "./errors.ts";
 
+/** Metrics of a property that its events make, and as many again that are registered before their events. */
+export const metricsMax = 10_000;
+
 /**
  * Checks the number of items of a call.
  * @throws DaybookError `parameter_missing` for none, `too_many_items` for more than `max`.
  */
 export function checkItemCount(count: number, max: number, param: string): void {
-  if (count === 0) throw new DaybookError("parameter_missing", `There must be at least one of ${param}.`, { param });
+  if (count === 0)
+    throw new DaybookError("parameter_missing", `\`${param}\` must have at least 1 item; got none.`, { param });
   if (count > max) {
-    throw new DaybookError("too_many_items", `There are at most ${max} of ${param} in one call.`, { param });
+    throw new DaybookError(
+      "too_many_items",
+      `\`${param}\` must have at most ${max} items in one request; got ${count}.`,
+      { param },
+    );
   }
 }

@@ -91,3 +91,15 @@ test("what lies below a key that is too long is passed over", () => {
   const below = Object.fromEntries(Array.from({ length: 11_000 }, (_, index) => [`a${index}`, 1]));
   expect(schemaOf({ ["k".repeat(120_000)]: below, ok: 1 })).toEqual(new Map([["ok", "number"]]));
 });
+
+test("what there is no room for costs no more than its size", () => {
+  // Fewer than 500 paths, that fill the 32 KiB: each further one was held against all of them.
+  const schema = schemaOf(
+    Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`${index}`.padStart(90, "x"), 1])),
+  );
+  const many = Object.fromEntries(Array.from({ length: 400_000 }, (_, index) => [`${index}`.padStart(60, "y"), 1]));
+  const before = process.cpuUsage();
+  observe(schema, many);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2_000);
+});

@@ -59,7 +59,11 @@ function walkInside(visit: Visit, path: string, value: unknown): void {
 }
 
 function note(schema: ObservedSchema, path: string, type: ValueTypeName): void {
-  if (isNews(schema, path, type)) schema.set(path, schema.has(path) ? "mixed" : type);
+  if (!isNews(schema, path, type)) return;
+  const isNew = !schema.has(path);
+  const characters = isNew ? charactersOf(schema) + path.length : 0;
+  schema.set(path, isNew ? type : "mixed");
+  if (isNew) extents.set(schema, { size: schema.size, characters });
 }
 
 function isNews(schema: ReadonlySchema, path: string, type: ValueTypeName): boolean {
@@ -71,9 +75,20 @@ function isNews(schema: ReadonlySchema, path: string, type: ValueTypeName): bool
 function hasRoom(schema: ReadonlySchema, path: string): boolean {
   // Fewer paths than this cannot fill it.
   if ((schema.size + 1) * pathLengthMax <= charactersMax) return true;
-  let characters = path.length;
-  for (const known of schema.keys()) characters += known.length;
-  return characters <= charactersMax;
+  return charactersOf(schema) + path.length <= charactersMax;
+}
+
+// Remembered, because it is asked for each path of an object that has no room any more. Paths are only ever added.
+const extents = new WeakMap<ReadonlySchema, { size: number; characters: number }>();
+
+/** Characters of all paths together. */
+function charactersOf(schema: ReadonlySchema): number {
+  const known = extents.get(schema);
+  if (known?.size === schema.size) return known.characters;
+  let characters = 0;
+  for (const path of schema.keys()) characters += path.length;
+  extents.set(schema, { size: schema.size, characters });
+  return characters;
 }
 
 function typeOf(value: unknown): ValueTypeName {

@@ -1,7 +1,7 @@
 /** Names of countries and time zones: which there are. */
 
 // Assigned codes and no others: the list of the Unicode CLDR in this Node has reserved and withdrawn ones too, so it cannot be asked.
-// Source: ISO 3166-1, the 249 officially assigned alpha-2 codes.
+// Source: ISO 3166-1, the 249 officially assigned alpha-2 codes; and XK, a code that ISO leaves to users, which shops and other platforms have for Kosovo.
 const countries: ReadonlySet<string> = new Set(
   (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI " +
@@ -9,11 +9,11 @@ const countries: ReadonlySet<string> = new Set(
     "GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK " +
     "LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA " +
     "PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF " +
-    "TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW"
+    "TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
   ).split(" "),
 );
 
-/** Whether a text is an ISO 3166-1 alpha-2 code in upper case. */
+/** Whether a text is an ISO 3166-1 alpha-2 code in upper case, or XK. */
 export function isCountry(text: string): boolean {
   return countries.has(text);
 }

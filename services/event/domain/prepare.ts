@@ -4,9 +4,17 @@ import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { normalizeDottedName } from "#shared/dotted-name.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { findJsonProblem, isJsonObject, parseJson, textProblem } from "#shared/json.ts";
-import { formatMicros, parseDateTime } from "#shared/time.ts";
-import { readMoney, type Money } from "./money.ts";
+import { isJsonObject, parseJson } from "#shared/json.ts";
+import { formatMicros } from "#shared/time.ts";
+import {
+  dedupeIdLengthMax,
+  findIdempotencyKeyFault,
+  findShortTextFault,
+  readOccurredAt,
+} from "#shared/values/event.ts";
+import { findContentFaults, findSizeFault } from "#shared/values/json-fields.ts";
+import { readMoney, type Money } from "#shared/values/money.ts";
+import { mismatch } from "#shared/values/wording.ts";
 
 /** An item that may be recorded, once its profile is known. */
 export interface PreparedEvent {
@@ -34,12 +42,8 @@ export interface IdempotencyKey {
   fingerprint: Buffer;
 }
 
-const propertiesBytesMax = 256 * 1024;
-const propertiesDepthMax = 32;
-const dedupeIdLengthMax = 255;
 const nameLengthMax = 255;
 const sourceLengthMax = 64;
-const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Checks an item and brings it into normal form. Whose it is is not looked at.
@@ -47,49 +51,35 @@ const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
  */
 export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
   const errors: FieldError[] = [];
-  const note = (code: FieldError["code"], param: string, message: string): void => {
-    errors.push({ code, message, param });
-  };
 
   const type = normalizeDottedName(input.type, "type");
   if ("error" in type) errors.push(type.error);
   const money = readMoney(input.value, input.currency);
   if ("errors" in money) errors.push(...money.errors);
-  const problem = propertiesProblem(input.propertiesJson);
-  if (problem) errors.push(problem);
+  errors.push(...findPropertiesFaults(input.propertiesJson));
 
-  const occurredAt = input.occurredAt === undefined ? now : parseDateTime(input.occurredAt);
-  if (occurredAt === undefined) {
-    note("parameter_invalid", "occurred_at", "This is not an ISO 8601 date-time with an offset or Z.");
-  } else if (occurredAt < 0 || occurredAt > yearAfter(now)) {
-    note("parameter_invalid", "occurred_at", "The time lies before 1970 or more than a year ahead.");
-  }
+  const time =
+    input.occurredAt === undefined ? { occurredAt: now } : readOccurredAt(input.occurredAt, now, "occurred_at");
+  if ("error" in time) errors.push(time.error);
   const { dedupeId, idempotencyKey, source, uniqueId, metricName } = input;
   const checkText = (text: string | undefined, param: string, lengthMax: number): void => {
-    const reason = text === undefined ? undefined : textProblem(text);
-    if (reason !== undefined) note("parameter_invalid", param, `The ${param} ${reason}.`);
-    else if (text === "" || Array.from(text ?? "").length > lengthMax) {
-      note("parameter_invalid", param, `A ${param} has 1 to ${lengthMax} characters.`);
-    }
+    const fault = text === undefined ? undefined : findShortTextFault(text, lengthMax, param);
+    if (fault) errors.push(fault);
   };
   checkText(dedupeId, "dedupe_id", dedupeIdLengthMax);
   checkText(uniqueId, "unique_id", nameLengthMax);
   checkText(metricName, "metric_name", nameLengthMax);
-  if (idempotencyKey !== undefined && !idempotencyKeyPattern.test(idempotencyKey)) {
-    const message = "An idempotency_key is 1 to 255 printable ASCII characters without space.";
-    note("parameter_invalid", "idempotency_key", message);
-  }
-  if (source === "" || source.length > sourceLengthMax || textProblem(source) !== undefined) {
-    note("parameter_invalid", "source", `A source has 1 to ${sourceLengthMax} characters.`);
-  }
-  if (errors.length > 0 || "error" in type || "errors" in money || occurredAt === undefined) {
+  const keyFault = idempotencyKey === undefined ? undefined : findIdempotencyKeyFault(idempotencyKey);
+  if (keyFault) errors.push(keyFault);
+  checkText(source, "source", sourceLengthMax);
+  if (errors.length > 0 || "error" in type || "errors" in money || "error" in time) {
     throw DaybookError.ofFields(errors);
   }
   return {
     type: type.name,
     properties: input.propertiesJson,
     money: money.money,
-    occurredAt,
+    occurredAt: time.occurredAt,
     dedupeId,
     idempotencyKey: idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint: fingerprint(input) },
     uniqueId,
@@ -99,29 +89,17 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
   };
 }
 
-function yearAfter(now: Micros): Micros {
-  const date = new Date(now / 1000);
-  return now + (date.setUTCFullYear(date.getUTCFullYear() + 1) - Math.floor(now / 1000)) * 1000;
-}
-
-function propertiesProblem(text: string): FieldError | undefined {
-  const invalid = (message: string, path: readonly string[] = []): FieldError => ({
-    code: "parameter_invalid",
-    message,
-    param: ["properties", ...path].join("."),
-  });
-  if (Buffer.byteLength(text) > propertiesBytesMax) {
-    return invalid(`The properties of an event take at most ${propertiesBytesMax / 1024} KiB.`);
-  }
+function findPropertiesFaults(text: string): FieldError[] {
+  const tooLarge = findSizeFault(text, "properties");
+  if (tooLarge) return [tooLarge];
   let value: unknown;
   try {
     value = parseJson(text);
   } catch {
-    return invalid("The properties are not JSON.");
+    return [{ code: "parameter_invalid", message: "`properties` must be JSON.", param: "properties" }];
   }
-  if (!isJsonObject(value)) return invalid("The properties are not a JSON object.");
-  const problem = findJsonProblem(value, propertiesDepthMax);
-  return problem && invalid(`This property ${problem.reason}.`, problem.path);
+  if (!isJsonObject(value)) return [mismatch("properties", "an object", value)];
+  return findContentFaults(value, "properties");
 }
 
 /** Two items are the same when the caller sent the same in every field. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyOperations, mergeAttributes, uniteAttributes, type AttributeOperation } from "./attributes.ts";
+import type { AttributeOperation } from "./attribute-operations.ts";
+import { applyOperations, Attributes, mergeAttributes, uniteAttributes } from "./attributes.ts";
 
 test("each key of the patch replaces that key, the others stay", () => {
   const objects = fc.dictionary(
@@ -198,6 +199,52 @@ describe("operations", () => {
     const list = JSON.stringify({ a: Array.from({ length: 25 }, (_, index) => `${index}${"x".repeat(10_000)}`) });
     expect(() => applyOperations(list, [large, { ...large, path: ["b"] }])).toThrow(
       expect.objectContaining({ code: "parameter_invalid", param: "attribute_operations" }),
+    );
+  });
+});
+
+describe("changes one after the other", () => {
+  const key = fc.constantFrom("a", "b", "0", "10", "2", "-1", "01", "4294967294", "4294967295", "__proto__", "");
+  const patch = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 })).map((value) => JSON.stringify(value));
+  const valueJson = fc.constantFrom("1", "2", '"x"', "{}", "[1,2]", '{"a":1}', '{"a":[1]}', "null");
+  const path = fc.array(key, { minLength: 1, maxLength: 2 });
+  const operation: fc.Arbitrary<AttributeOperation> = fc.oneof(
+    fc.record({ op: fc.constant("delete" as const), path }),
+    fc.record({ op: fc.constantFrom("set" as const, "append_unique" as const, "remove" as const), path, valueJson }),
+  );
+  const change = fc.record({
+    patch: fc.option(patch, { nil: undefined }),
+    operations: fc.array(operation, { maxLength: 4 }),
+  });
+
+  /** The error, if the change is refused. */
+  function attempt(
+    attributes: Attributes,
+    { patch: some, operations }: { patch: string | undefined; operations: AttributeOperation[] },
+  ) {
+    try {
+      attributes.change(some, operations);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  test("come to the same as each by itself, whichever of them are refused", () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
+        const together = new Attributes("{}");
+        let text = "{}";
+        for (const one of changes) {
+          const alone = new Attributes(text);
+          expect(attempt(together, one)).toEqual(attempt(alone, one));
+          expect(together.text).toBe(alone.text);
+          // The order of an object's keys, and no other.
+          expect(together.text).toBe(JSON.stringify(JSON.parse(alone.text)));
+          text = alone.text;
+        }
+      }),
+      { seed: 20_261_121, numRuns: 2_000 },
     );
   });
 });

@@ -1,37 +1,211 @@
 /** Custom attributes of a profile: a JSON object, kept as text. */
-import { DaybookError, fieldErrorsMax, type ErrorCode } from "#shared/errors.ts";
-import {
-  canonicalJson,
-  findJsonProblem,
-  findJsonProblems,
-  isJsonObject,
-  parseJson,
-  textProblem,
-  type JsonObject,
-  type JsonValue,
-} from "#shared/json.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "#shared/json.ts";
+import { count } from "#shared/values/count.ts";
+import { findContentFaults } from "#shared/values/json-fields.ts";
+import { mismatch, quoteName } from "#shared/values/wording.ts";
+import { checkBytes, parse, refuse } from "./attribute-limits.ts";
+import { applyOperation, assign, type AttributeOperation, type ArraySets } from "./attribute-operations.ts";
 
-const attributesBytesMax = 256 * 1024;
-const attributesDepthMax = 32;
 const operationsMax = 1000;
 
-/** One step of a change; see AttributeOperation of the contract. */
-export type AttributeOperation = { path: readonly string[] } & (
-  | { op: "delete" }
-  | { op: "set" | "append_unique" | "remove"; valueJson: string }
-);
+/** A top-level key with its value. */
+interface Entry {
+  key: string;
+  /** Both as JSON: `"key":value`. */
+  member: string;
+  /** The value, once an operation has looked into it. */
+  value?: JsonValue;
+}
 
 /**
- * Replaces whole top-level keys.
- * @param current the text of a JSON object.
- * @param patch the text of another; its keys win.
- * @throws DaybookError `parameter_invalid` when the patch or the result cannot be kept.
+ * Attributes under changes that come one after the other. They are read once. A change then costs what it says and what it touches, and not all
+ * there is: the text is put together from those of the keys.
  */
+export class Attributes {
+  #text: string;
+  // What leads back from the last change, and the text before it.
+  #last: { undo: Undo; text: string } | undefined;
+  // By key, in the order in which they came; undefined until something changes.
+  #entries: Map<string, Entry> | undefined;
+  readonly #sets: ArraySets = new WeakMap();
+
+  /** @param text of a JSON object. */
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** As JSON. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /**
+   * Replaces whole top-level keys, then applies operations in order; all of it or nothing.
+   * @param patch the text of a JSON object; its keys win.
+   * @throws DaybookError `invalid_path`, `not_an_array`, `too_many_items` or `parameter_invalid`; params are `attributes` or start with
+   * `attribute_operations.<index>`.
+   */
+  change(patch: string | undefined, operations: readonly AttributeOperation[]): void {
+    const changes = patch === undefined ? undefined : Object.entries(parsePatch(patch));
+    if (operations.length > operationsMax) {
+      const message = `${quoteName("attribute_operations")} must have at most ${count(operationsMax)} operations; got ${count(operations.length)}.`;
+      throw refuse("too_many_items", message, "attribute_operations");
+    }
+    const textBefore = this.#text;
+    const entries = (this.#entries ??= readEntries(textBefore));
+    const undo = new Undo(entries);
+    try {
+      if (changes) this.#merge(entries, changes, undo);
+      if (operations.length > 0) this.#operate(entries, operations, undo);
+    } catch (error) {
+      this.#text = textBefore;
+      this.#entries = undo.restore();
+      throw error;
+    }
+    this.#last = { undo, text: textBefore };
+  }
+
+  /** Takes the last change back, unless the text is this one. @param text after that change, or before it. */
+  revertTo(text: string): void {
+    if (text === this.#text) return;
+    if (text !== this.#last?.text) throw new RangeError("only the last change can be taken back");
+    this.#text = text;
+    this.#entries = this.#last.undo.restore();
+    this.#last = undefined;
+  }
+
+  #merge(entries: Map<string, Entry>, changes: readonly [string, unknown][], undo: Undo): void {
+    for (const [key, value] of changes) {
+      undo.note(key);
+      entries.set(key, entryOf(key, value));
+    }
+    this.#write(entries, "attributes");
+  }
+
+  #operate(entries: Map<string, Entry>, operations: readonly AttributeOperation[], undo: Undo): void {
+    const unsettled = new Set<{ settle(): void }>();
+    const changed = new Set<string>();
+    for (const [index, operation] of operations.entries()) {
+      const [key = ""] = operation.path;
+      const entry = entries.get(key);
+      undo.note(key);
+      changed.add(key);
+      const root: JsonObject = {};
+      if (entry) {
+        // Not with ??=: null is a value too.
+        if (entry.value === undefined) entry.value = valueOf(entry);
+        assign(root, key, entry.value);
+      }
+      const set = applyOperation(root, operation, `attribute_operations.${index}`, this.#sets);
+      if (set) unsettled.add(set);
+      if (Object.hasOwn(root, key)) entries.set(key, { key, member: "", value: root[key] });
+      else if (entry) undo.remove(key);
+    }
+    for (const set of unsettled) set.settle();
+    for (const key of changed) {
+      const entry = entries.get(key);
+      if (entry) entries.set(key, entryOf(key, entry.value));
+    }
+    this.#write(entries, "attribute_operations");
+  }
+
+  #write(entries: ReadonlyMap<string, Entry>, param: string): void {
+    this.#text = textOf(entries);
+    checkBytes(this.#text, param);
+  }
+}
+
+/** What leads back from a change that is refused in the middle. */
+class Undo {
+  readonly #entries: Map<string, Entry>;
+  readonly #before = new Map<string, Entry | undefined>();
+  // From before the first key was taken out, which cannot be put back into its place.
+  #order: Entry[] | undefined;
+
+  constructor(entries: Map<string, Entry>) {
+    this.#entries = entries;
+  }
+
+  /** Keeps what a key is, before it changes. */
+  note(key: string): void {
+    if (!this.#before.has(key)) this.#before.set(key, this.#entries.get(key));
+  }
+
+  /** Takes a key out that was noted. */
+  remove(key: string): void {
+    this.#order ??= [...this.#entries.values()];
+    this.#entries.delete(key);
+  }
+
+  /** The entries as they were. */
+  restore(): Map<string, Entry> {
+    const restored = new Map<string, Entry>();
+    for (const entry of this.#order ?? this.#entries.values()) {
+      const { key } = entry;
+      if (!this.#before.has(key)) {
+        restored.set(key, entry);
+        continue;
+      }
+      const before = this.#before.get(key);
+      // An operation may have changed a value that it looked into: such a one is read again.
+      if (before) restored.set(key, { key, member: before.member });
+    }
+    return restored;
+  }
+}
+
+function readEntries(text: string): Map<string, Entry> {
+  const entries = Object.entries(parseJson(text) as JsonObject);
+  return new Map(entries.map(([key, value]) => [key, { key, member: memberOf(key, value) }]));
+}
+
+function entryOf(key: string, value: unknown): Entry {
+  return { key, member: memberOf(key, value), value: value as JsonValue };
+}
+
+function memberOf(key: string, value: unknown): string {
+  return `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+}
+
+function valueOf({ key, member }: Entry): JsonValue {
+  return (parseJson(`{${member}}`) as JsonObject)[key] as JsonValue;
+}
+
+const digit = { first: 0x30, last: 0x39 };
+const indexPattern = /^(?:0|[1-9]\d{0,9})$/;
+const indexMax = 2 ** 32 - 2;
+
+/** The text, in the order of an object: keys that are indexes of an array stand in front, the lowest first. */
+function textOf(entries: ReadonlyMap<string, Entry>): string {
+  const indexed: Entry[] = [];
+  const others: string[] = [];
+  for (const entry of entries.values()) {
+    if (isIndex(entry.key)) indexed.push(entry);
+    else others.push(entry.member);
+  }
+  const first = indexed.toSorted((one, other) => Number(one.key) - Number(other.key)).map(({ member }) => member);
+  return `{${[...first, ...others].join(",")}}`;
+}
+
+function isIndex(key: string): boolean {
+  const code = key.charCodeAt(0);
+  // A quick look first: nearly all keys are none.
+  return code >= digit.first && code <= digit.last && indexPattern.test(key) && Number(key) <= indexMax;
+}
+
+/** As Attributes.change, of a text. */
 export function mergeAttributes(current: string, patch: string): string {
-  const changes = parsePatch(patch);
-  // Pairs, so that a key named __proto__ is a key like any other.
-  const merged = new Map([...Object.entries(parseJson(current) as object), ...Object.entries(changes)]);
-  return write(Object.fromEntries(merged), "attributes");
+  const attributes = new Attributes(current);
+  attributes.change(patch, []);
+  return attributes.text;
+}
+
+/** As Attributes.change, of a text. */
+export function applyOperations(current: string, operations: readonly AttributeOperation[]): string {
+  const attributes = new Attributes(current);
+  attributes.change(undefined, operations);
+  return attributes.text;
 }
 
 /**
@@ -44,177 +218,15 @@ export function uniteAttributes(own: string, other: string): { attributes: strin
   const theirs = Object.entries(parseJson(other) as JsonObject).filter(([key]) => !Object.hasOwn(mine, key));
   if (theirs.length === 0) return { attributes: own, moved: [] };
   const united = Object.fromEntries([...Object.entries(mine), ...theirs]);
-  return { attributes: write(united, "source_profile_id"), moved: theirs.map(([key]) => key) };
-}
-
-/**
- * Applies operations in order; all of them or none.
- * @param current the text of a JSON object.
- * @throws DaybookError `invalid_path`, `not_an_array` or `parameter_invalid`; params start with `attribute_operations.<index>`.
- */
-export function applyOperations(current: string, operations: readonly AttributeOperation[]): string {
-  if (operations.length > operationsMax) {
-    const message = `There are at most ${operationsMax} operations in one write.`;
-    throw new DaybookError("too_many_items", message, { param: "attribute_operations" });
-  }
-  const root = parseJson(current) as JsonObject;
-  const sets = new Map<JsonValue[], ArrayAsSet>();
-  for (const [index, operation] of operations.entries()) {
-    apply(root, operation, `attribute_operations.${index}`, sets);
-  }
-  for (const set of sets.values()) set.settle();
-  return write(root, "attribute_operations");
-}
-
-/** An array as a set, under many operations: each costs no more than its value, and the array is written once, at the end. */
-class ArrayAsSet {
-  readonly #array: JsonValue[];
-  /** Of each item, removed or not, the canonical form. */
-  readonly #names: string[];
-  readonly #there: Set<string>;
-  /** Those of a name that stand before this index are removed. */
-  readonly #removedBefore = new Map<string, number>();
-
-  constructor(array: JsonValue[]) {
-    this.#array = array;
-    this.#names = array.map(canonicalJson);
-    this.#there = new Set(this.#names);
-  }
-
-  append(value: JsonValue): void {
-    const name = canonicalJson(value);
-    if (this.#there.has(name)) return;
-    this.#there.add(name);
-    this.#names.push(name);
-    this.#array.push(value);
-  }
-
-  remove(value: JsonValue): void {
-    const name = canonicalJson(value);
-    if (this.#there.delete(name)) this.#removedBefore.set(name, this.#names.length);
-  }
-
-  settle(): void {
-    if (this.#removedBefore.size === 0) return;
-    const kept = this.#array.filter((_, index) => index >= (this.#removedBefore.get(this.#names[index] ?? "") ?? 0));
-    for (const [index, value] of kept.entries()) this.#array[index] = value;
-    this.#array.length = kept.length;
-  }
-}
-
-function apply(
-  root: JsonObject,
-  operation: AttributeOperation,
-  param: string,
-  sets: Map<JsonValue[], ArrayAsSet>,
-): void {
-  const { op, path } = operation;
-  // Each key takes a level, and so does the array.
-  const levels = path.length + (op === "append_unique" ? 1 : 0);
-  checkPath(path, levels, `${param}.path`);
-  const depthMax = attributesDepthMax - levels;
-  const value = op === "delete" ? undefined : readValue(operation.valueJson, depthMax, `${param}.value`);
-  const makesObjects = op === "set" || op === "append_unique";
-  const parent = findParent(root, path, makesObjects, `${param}.path`);
-  const key = path.at(-1) as string;
-  if (!parent) return;
-  if (op === "set") return assign(parent, key, value);
-  if (op === "delete") {
-    delete parent[key];
-    return;
-  }
-  if (!Object.hasOwn(parent, key)) {
-    if (op === "append_unique") assign(parent, key, [value]);
-    return;
-  }
-  const array = parent[key];
-  if (!Array.isArray(array)) {
-    throw refuse("not_an_array", "What stands at this path is not an array.", `${param}.path`);
-  }
-  const set = sets.get(array) ?? new ArrayAsSet(array);
-  sets.set(array, set);
-  if (op === "append_unique") set.append(value as JsonValue);
-  else set.remove(value as JsonValue);
-}
-
-/** The object that holds the last key of a path; undefined when it is missing and is not to be made. */
-function findParent(
-  root: JsonObject,
-  path: readonly string[],
-  makesObjects: boolean,
-  param: string,
-): JsonObject | undefined {
-  let parent = root;
-  for (const key of path.slice(0, -1)) {
-    if (!Object.hasOwn(parent, key)) {
-      if (!makesObjects) return undefined;
-      assign(parent, key, {});
-    }
-    const child = parent[key];
-    if (!isJsonObject(child)) throw refuse("invalid_path", "This path leads through what is not an object.", param);
-    parent = child;
-  }
-  return parent;
-}
-
-/** Sets a key, whatever its name: an assignment to `__proto__` would set no key. */
-function assign(object: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-}
-
-function checkPath(path: readonly string[], levels: number, param: string): void {
-  if (path.length === 0) throw refuse("parameter_missing", "A path has at least one key.", param);
-  if (levels > attributesDepthMax) {
-    throw refuse("parameter_invalid", `Attributes are nested at most ${attributesDepthMax} levels deep.`, param);
-  }
-  const problem = path.map(textProblem).find((reason) => reason !== undefined);
-  if (problem !== undefined) throw refuse("parameter_invalid", `A key of this path ${problem}.`, param);
-}
-
-function readValue(text: string, depthMax: number, param: string): unknown {
-  if (text.length > attributesBytesMax) {
-    const message = `A value takes at most ${attributesBytesMax / 1024} KiB, as all attributes together do.`;
-    throw refuse("parameter_invalid", message, param);
-  }
-  const value = parse(text, param);
-  const problem = findJsonProblem(value, depthMax);
-  if (problem) throw refuse("parameter_invalid", `This value ${problem.reason}.`, [param, ...problem.path].join("."));
-  return value;
+  const text = JSON.stringify(united);
+  checkBytes(text, "source_profile_id");
+  return { attributes: text, moved: theirs.map(([key]) => key) };
 }
 
 function parsePatch(text: string): object {
   const value = parse(text, "attributes");
-  if (!isJsonObject(value)) throw refuse("parameter_invalid", "The attributes are not a JSON object.", "attributes");
-  const problems = findJsonProblems(value, attributesDepthMax, fieldErrorsMax);
-  if (problems.length > 0) {
-    throw DaybookError.ofFields(
-      problems.map(({ path, reason }) => ({
-        code: "parameter_invalid",
-        message: `This attribute ${reason}.`,
-        param: ["attributes", ...path].join("."),
-      })),
-    );
-  }
+  if (!isJsonObject(value)) throw DaybookError.ofFields([mismatch("attributes", "an object", value)]);
+  const faults = findContentFaults(value, "attributes");
+  if (faults.length > 0) throw DaybookError.ofFields(faults);
   return value;
-}
-
-function parse(text: string, param: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw refuse("parameter_invalid", "This is not JSON.", param, error);
-  }
-}
-
-function write(attributes: object, param: string): string {
-  const text = JSON.stringify(attributes);
-  if (Buffer.byteLength(text) > attributesBytesMax) {
-    const message = `The attributes of a profile take at most ${attributesBytesMax / 1024} KiB together.`;
-    throw refuse("parameter_invalid", message, param);
-  }
-  return text;
-}
-
-function refuse(code: ErrorCode, message: string, param: string, cause?: unknown): DaybookError {
-  return new DaybookError(code, message, { param, cause });
 }

@@ -9,7 +9,7 @@ test("fields sent replace those fields, null empties one, the others stay", () =
   expect(changeLocation(null, {})).toBeNull();
 });
 
-test.each(["DE", "XK", "UK", "EU", "AN", "de", "D", "ZZ"])(
+test.each(["DE", "XX", "UK", "EU", "AN", "de", "D", "ZZ"])(
   "country %s is real only if ISO 3166-1 assigns it",
   (country) => {
     const change = () => changeLocation(null, { country });

@@ -1,6 +1,7 @@
 /** Tags: words that operators put on profiles. */
 import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { textProblem } from "#shared/json.ts";
+import { isLongerThan } from "#shared/text.ts";
 
 const tagLengthMax = 255;
 const tagsMax = 250;
@@ -35,6 +36,5 @@ export function changeTags(current: readonly string[], change: TagChange): strin
 function tagProblem(tag: string): string | undefined {
   const problem = textProblem(tag);
   if (problem !== undefined) return `The tag ${problem}.`;
-  const length = Array.from(tag).length;
-  return length === 0 || length > tagLengthMax ? `A tag has 1 to ${tagLengthMax} characters.` : undefined;
+  return tag === "" || isLongerThan(tag, tagLengthMax) ? `A tag has 1 to ${tagLengthMax} characters.` : undefined;
 }

@@ -1,5 +1,6 @@
 /** Amounts: decimal text all the way, never a binary fraction. */
-import type { FieldError } from "#shared/errors.ts";
+import type { FieldError } from "../errors.ts";
+import { mismatch, missing } from "./wording.ts";
 
 /** A decimal number without leading zeros, and three upper-case letters. */
 export interface Money {
@@ -10,6 +11,12 @@ export interface Money {
 const valuePattern = /^(-?)(\d{1,18}(?:\.\d{1,8})?)$/;
 const currencyPattern = /^[A-Za-z]{3}$/;
 
+/** What the fields of an amount hold. */
+export const moneyExpected = {
+  value: 'a decimal string such as "49.90", with up to 18 digits and up to 8 more behind a point',
+  currency: 'a currency code of three letters such as "EUR"',
+} as const;
+
 /** Reads an amount. Both parts or neither must be there. */
 export function readMoney(
   value: string | undefined,
@@ -19,15 +26,12 @@ export function readMoney(
   const errors: FieldError[] = [];
   const match = valuePattern.exec(value ?? "");
   if (value === undefined) {
-    errors.push({ code: "parameter_missing", message: "A currency is sent with a value.", param: "value" });
-  } else if (!match) {
-    const message = "A value is a decimal number as text: up to 18 digits, and up to 8 behind a point.";
-    errors.push({ code: "parameter_invalid", message, param: "value" });
-  }
+    errors.push(missing("value", `an amount is sent with its currency. Send ${moneyExpected.value}`));
+  } else if (!match) errors.push(mismatch("value", moneyExpected.value, value, { quoted: true }));
   if (currency === undefined) {
-    errors.push({ code: "parameter_missing", message: "A value is sent with a currency.", param: "currency" });
+    errors.push(missing("currency", `an amount is sent with its currency. Send ${moneyExpected.currency}`));
   } else if (!currencyPattern.test(currency)) {
-    errors.push({ code: "parameter_invalid", message: "A currency is three letters, such as EUR.", param: "currency" });
+    errors.push(mismatch("currency", moneyExpected.currency, currency, { quoted: true }));
   }
   if (errors.length > 0 || !match || currency === undefined) return { errors };
   const digits = (match[2] as string).replace(/^0+(?=\d)/, "");

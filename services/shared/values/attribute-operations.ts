@@ -1,0 +1,50 @@
+/** Operations on attributes: what each part of one holds. */
+import type { FieldError } from "../errors.ts";
+import { textProblem } from "../json.ts";
+import { jsonFieldLimits } from "./json-fields.ts";
+import { count } from "./count.ts";
+import { listed, missing, quoteName } from "./wording.ts";
+
+/** What an operation does. */
+export const attributeOperators = ["set", "delete", "append_unique", "remove"] as const;
+
+/** What a path is, with an example. */
+export const pathExpected = `a key such as "plan", or a list of 1 to ${jsonFieldLimits.depthMax} keys from the top down such as ["address", "city"]`;
+
+/** The fault of an operation that does not say what it does. */
+export function missingOp(param: string): FieldError {
+  return missing(
+    param,
+    `send one of ${listed(
+      attributeOperators.map((name) => `"${name}"`),
+      "or",
+    )}`,
+  );
+}
+
+/** The fault of an operation that has no value and needs one, or the other way round. @param param names the value. */
+export function findValuePresenceFault(op: string, hasValue: boolean, param: string): FieldError | undefined {
+  if (op === "delete") {
+    const message = `${quoteName(param)} must be left out: the operation "delete" takes no value.`;
+    return hasValue ? { code: "parameter_conflict", message, param } : undefined;
+  }
+  return hasValue ? undefined : missing(param, `the operation "${op}" takes a value, which may be any JSON`);
+}
+
+/** How many levels of the attributes the path of an operation takes: each key takes one, and so does the array that a value is appended to. */
+export function levelsOf(op: string, path: readonly string[]): number {
+  return path.length + (op === "append_unique" ? 1 : 0);
+}
+
+/** What is wrong with a path, if anything is. */
+export function findPathFault(op: string, path: readonly string[], param: string): FieldError | undefined {
+  if (path.length === 0) return missing(param, `send ${pathExpected}`);
+  const levels = levelsOf(op, path);
+  if (levels > jsonFieldLimits.depthMax) {
+    const message = `${quoteName(param)} must lead to at most level ${jsonFieldLimits.depthMax} of the attributes; got ${count(levels)} levels.`;
+    return { code: "parameter_invalid", message, param };
+  }
+  const problem = path.map(textProblem).find((reason) => reason !== undefined);
+  if (problem === undefined) return undefined;
+  return { code: "parameter_invalid", message: `${quoteName(param)} has a key that ${problem}.`, param };
+}

@@ -1,0 +1,153 @@
+/** Identifiers: what they are made of, and the form in which two of them are the same. */
+import { DaybookError, type FieldError } from "../errors.ts";
+import { textProblem } from "../json.ts";
+import { normalizeText } from "../text.ts";
+import { mismatch, quoteName, unkeepable, whatCame } from "./wording.ts";
+
+/** An identifier in normal form. */
+export interface NormalIdentifier {
+  type: string;
+  value: string;
+}
+
+/** An identifier as it is to be written. */
+export interface WantedIdentifier extends NormalIdentifier {
+  isPrimary: boolean;
+}
+
+const typePattern = /^[a-z][a-z0-9_.]*$/;
+const typeLengthMax = 64;
+const valueLengthMax = 255;
+
+/** How many identifiers one write may name. */
+export const identifiersPerWriteMax = 100;
+/** How many a profile may have. */
+export const identifiersPerProfileMax = 1000;
+// E.164: at most 15 digits, the first not 0. Shorter than 7 is nobody's number.
+const phonePattern = /^\+[1-9]\d{6,14}$/;
+const emailPattern = /^[^\s@]+@[^\s@]+$/;
+
+/** Types that are enough to make a profile from, when nobody has the identifier yet. */
+const creatingTypes: ReadonlySet<string> = new Set(["email", "phone"]);
+
+/** Whether an event whose identifier nobody has makes a profile. */
+export function makesProfile(type: string): boolean {
+  return creatingTypes.has(type);
+}
+
+/** What the fields of an identifier hold. */
+export const identifierExpected = {
+  type: `an identifier type such as "email", "phone" or "external_id": a lowercase letter, then up to ${typeLengthMax - 1} of a-z, 0-9, "_" and "."`,
+  value: `a text of 1 to ${valueLengthMax} characters`,
+} as const;
+
+const emailExpected = 'an email address such as "ada@example.com"';
+const phoneExpected =
+  'a phone number in E.164 form such as "+351910000123": a plus, then 7 to 15 digits, the first not 0';
+
+/** What the value of a type holds, with an example. */
+export function valueExpected(type: unknown): string {
+  if (type === "email") return emailExpected;
+  return type === "phone" ? phoneExpected : identifierExpected.value;
+}
+
+/** What is wrong with a type, if anything is. @param param names it. */
+export function findTypeFault(type: string, param: string): FieldError | undefined {
+  const isType = type.length <= typeLengthMax && typePattern.test(type);
+  return isType ? undefined : mismatch(param, identifierExpected.type, type, { quoted: true });
+}
+
+/**
+ * Brings the value of an identifier into normal form: trimmed, Unicode NFC, an email in lower case.
+ * @param type what it must be a value of; one that is not known is like one of the caller's own.
+ * @param param names the value. The value itself is in no message, as it says who somebody is.
+ */
+export function readValue(type: unknown, text: string, param: string): { value: string } | { error: FieldError } {
+  const problem = textProblem(text);
+  if (problem !== undefined) return { error: unkeepable(param, problem) };
+  const normal = normalizeText(text.trim(), valueLengthMax);
+  if ("reason" in normal) {
+    const rule = normal.reason.replace(/^has/, "must have");
+    const message = `${quoteName(param)} ${rule}; got ${whatCame(text)}.`;
+    return { error: { code: "parameter_invalid", message, param } };
+  }
+  const value = type === "email" ? normal.text.toLowerCase() : normal.text;
+  const isValue =
+    value !== "" && (type !== "phone" || phonePattern.test(value)) && (type !== "email" || emailPattern.test(value));
+  if (isValue) return { value };
+  const { message } = mismatch(param, valueExpected(type), text);
+  // A blank text has characters, but none that count.
+  const isBlank = value === "" && text !== "";
+  return {
+    error: {
+      code: "parameter_invalid",
+      message: isBlank ? message.replace(/got .*$/, "got a blank text.") : message,
+      param,
+    },
+  };
+}
+
+/**
+ * Brings an identifier into normal form.
+ * @param param where it stands, for the errors.
+ * @returns the identifier, or what is wrong with it.
+ */
+export function normalizeIdentifier(
+  { type, value }: { type: string; value: string },
+  param: string,
+): NormalIdentifier | { errors: FieldError[] } {
+  const fault = findTypeFault(type, `${param}.type`);
+  const reading = readValue(type, value, `${param}.value`);
+  if (!fault && "value" in reading) return { type, value: reading.value };
+  return { errors: [...(fault ? [fault] : []), ...("error" in reading ? [reading.error] : [])] };
+}
+
+/** Faults of identifiers that are well-formed each: one that stands there twice, and a second primary one of a type. @param root names the list. */
+export function findRepeats(
+  identifiers: readonly (WantedIdentifier | undefined)[],
+  root: string,
+): { errors: FieldError[]; wanted: Map<string, WantedIdentifier> } {
+  const errors: FieldError[] = [];
+  const wanted = new Map<string, WantedIdentifier>();
+  const primaries = new Set<string>();
+  for (const [index, identifier] of identifiers.entries()) {
+    if (!identifier) continue;
+    const param = `${root}.${index}`;
+    const key = identifierKey(identifier);
+    if (wanted.has(key)) {
+      const message = `${quoteName(param)} repeats an identifier of the list. Send each identifier once.`;
+      errors.push({ code: "parameter_invalid", message, param });
+    } else if (identifier.isPrimary && primaries.has(identifier.type)) {
+      const field = `${param}.is_primary`;
+      const message = `${quoteName(field)} marks a second identifier of the type "${identifier.type}" as primary. Mark one of each type.`;
+      errors.push({ code: "parameter_conflict", message, param: field });
+    }
+    if (identifier.isPrimary) primaries.add(identifier.type);
+    wanted.set(key, identifier);
+  }
+  return { errors, wanted };
+}
+
+/**
+ * Brings the identifiers of a write into normal form.
+ * @param root names the list.
+ * @throws DaybookError with every field at fault, among them those of findRepeats.
+ */
+export function readIdentifiers(
+  inputs: readonly { type: string; value: string; isPrimary: boolean }[],
+  root = "identifiers",
+): WantedIdentifier[] {
+  const readings = inputs.map((input, index) => normalizeIdentifier(input, `${root}.${index}`));
+  const identifiers = readings.map((reading, index) =>
+    "errors" in reading ? undefined : { ...reading, isPrimary: inputs[index]?.isPrimary === true },
+  );
+  const { errors, wanted } = findRepeats(identifiers, root);
+  const faults = [...readings.flatMap((reading) => ("errors" in reading ? reading.errors : [])), ...errors];
+  if (faults.length > 0) throw DaybookError.ofFields(faults);
+  return [...wanted.values()];
+}
+
+/** A key under which equal identifiers meet, for maps. */
+export function identifierKey({ type, value }: NormalIdentifier): string {
+  return `${type} ${value}`;
+}
