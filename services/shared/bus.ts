@@ -72,6 +72,9 @@ export interface DeadLetter {
   diedAt: number;
 }
 
+/** Gives the payload of a dead letter as it is to be, or undefined when it is to stay. */
+export type RewriteLetter = (payload: Uint8Array) => Uint8Array | undefined;
+
 /** What operators see of a bus. */
 export interface BusState {
   consumers: ConsumerState[];
@@ -104,8 +107,14 @@ export interface Bus {
    */
   retry(consumer: string | undefined): Promise<{ retried: number; isComplete: boolean }>;
   /**
-   * Forgets messages that every consumer has taken, so that what they say of persons stays with the services. One that cannot be forgotten now is
-   * when the stream's age limit ends it.
+   * Rewrites the dead letters of a subject.
+   * @param rewrite gives the payload as it is to be, or undefined for a letter that stays.
+   * @throws BusAwayError
+   */
+  rewriteDeadLetters(subject: string, rewrite: RewriteLetter): Promise<void>;
+  /**
+   * Forgets messages that every consumer has taken, so that what they say of persons stays with the services, and those that others replace. One that
+   * cannot be forgotten now is when the stream's age limit ends it.
    */
   forget(incarnation: string, sequences: readonly number[]): Promise<void>;
   /** Changes whenever the bus was away in between: what was with it then may be lost. */
@@ -142,6 +151,7 @@ export function createLocalBus(log: Log): Bus {
     // A message that fails stays in its outbox, which tells of it.
     describe: () => Promise.resolve({ consumers: [], deadLetterCounts: new Map(), deadLetters: [] }),
     retry: () => Promise.resolve({ retried: 0, isComplete: true }),
+    rewriteDeadLetters: () => Promise.resolve(),
     forget: () => Promise.resolve(),
     session: 0,
     close: () => Promise.resolve(),

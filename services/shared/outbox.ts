@@ -213,28 +213,49 @@ function byKey(one: { property_id: string; id: string }, other: { property_id: s
   return `${one.property_id}${one.id}` < `${other.property_id}${other.id}` ? -1 : 1;
 }
 
+// Longer than it takes to delete the old message: until then the bus would know the rewritten one as a repeat of it.
+const rewrittenDelaySeconds = 10;
+
 /**
- * Rewrites messages that wait, and those that are published and not taken, which may be published again. Those that are on their way at this
+ * Rewrites messages that wait, and those that are published and not taken: these are published again, as they then are. Those that are on their way at this
  * moment are left alone: a bus that is away can keep them there for long, and a consumer within the process would wait for the relay that
  * waits for it.
  * @param rewrite gives a message as it is to be, or undefined for one that stays.
+ * @returns where the bus has messages as they were before: to be deleted with deleteReplaced, once the transaction is committed.
  */
 export async function rewriteMessages(
   tx: Transaction,
   of: { schema: string; property: string; subject: string },
   rewrite: (payload: Buffer) => Uint8Array | undefined,
-): Promise<void> {
+): Promise<Place[]> {
   const { schema, property, subject } = of;
   const statements = outboxStatements(schema);
+  const replaced: Place[] = [];
   let after = noUuid;
   for (;;) {
     const rows = await statements.lock(tx, [property, subject, after]);
-    for (const { id, payload } of rows) {
+    for (const { id, payload, incarnation, sequence } of rows) {
       const rewritten = rewrite(payload);
-      if (rewritten) await statements.rewrite(tx, [property, id, Buffer.from(rewritten)]);
+      if (!rewritten) continue;
+      const values = [property, id, Buffer.from(rewritten)];
+      if (incarnation === null || sequence === null) await statements.rewrite(tx, values);
+      else {
+        await statements.rewritePublished(tx, [...values, rewrittenDelaySeconds]);
+        replaced.push({ incarnation, sequence });
+      }
     }
     const last = rows.at(-1);
-    if (!last || rows.length < outboxRewriteRowsMax) return;
+    if (!last || rows.length < outboxRewriteRowsMax) return replaced;
     after = last.id;
+  }
+}
+
+/** Deletes from the bus what rewriteMessages has replaced. What cannot be deleted now goes as any other message does: once it is taken. */
+export async function deleteReplaced(bus: Bus, replaced: readonly Place[]): Promise<void> {
+  for (const [incarnation, places] of Map.groupBy(replaced, (place) => place.incarnation)) {
+    await bus.forget(
+      incarnation,
+      places.map(({ sequence }) => sequence),
+    );
   }
 }

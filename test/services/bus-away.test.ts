@@ -7,7 +7,7 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import { createRegistry } from "#shared/server.ts";
-import { startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
+import { startSingleProcess, testCall, testSigner, type TestDaybook } from "../support/daybook.ts";
 import { startNats, type NatsServer } from "../support/nats.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually, freePort } from "../support/processes.ts";
@@ -25,6 +25,7 @@ beforeAll(async () => {
   const url = `nats://127.0.0.1:${port}`;
   // Whoever connects first waits for it.
   const early = connectNatsBus({
+    signer: testSigner,
     servers: [url],
     name: "early",
     log: createLog("test", "silent"),

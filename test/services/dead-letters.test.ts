@@ -13,10 +13,12 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
 import { createMetric } from "../../services/metric/service.ts";
+import { testSigner } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { metricContext } from "../support/metric.ts";
 import { startNats } from "../support/nats.ts";
@@ -34,11 +36,20 @@ beforeAll(async () => {
   owner.defer(() => rm(folder, { recursive: true, force: true }));
   const { url } = owner.own(await startNats(folder));
   const redelivery = { failuresMax, redeliverDelayMsMin: 1 };
-  bus = owner.own(await connectNatsBus({ servers: [url], name: "test", redelivery, log, registry }));
+  bus = owner.own(
+    await connectNatsBus({ servers: [url], signer: testSigner, name: "test", redelivery, log, registry }),
+  );
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   database = openDatabase({ url: databaseUrl, applicationName: "test", connectionsMax: 4, log });
   owner.defer(() => database.end());
-  const context = metricContext({ database, bus, clock: systemClock, log, registry });
+  const context = metricContext({
+    database,
+    reads: createReads(database, log),
+    bus,
+    clock: systemClock,
+    log,
+    registry,
+  });
   await owner.own(createMetric(context, context)).start();
 });
 afterAll(() => owner.close());
@@ -158,7 +169,14 @@ test("a database or a service that is away makes no dead letter, however often i
   const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
   const away = openDatabase({ url, applicationName: "test", connectionsMax: 1, log });
   owner.defer(() => away.end());
-  const context = metricContext({ database, bus, clock: systemClock, log, registry });
+  const context = metricContext({
+    database,
+    reads: createReads(database, log),
+    bus,
+    clock: systemClock,
+    log,
+    registry,
+  });
   const deaf = eventsRecorded({ ...context, database: away });
   const well = eventsRecorded(context);
   let deliveries = 0;

@@ -14,10 +14,12 @@ import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import { createOutboxRelay, rewriteMessages, type OutboxRelay } from "#shared/outbox.ts";
 import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
+import { testSigner } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { metricContext } from "../support/metric.ts";
 import { countKept, deleteAllButFirst, startNats } from "../support/nats.ts";
@@ -33,7 +35,14 @@ beforeAll(async () => {
   database = openDatabase({ url, applicationName: "test", connectionsMax: 12, log });
   owner.defer(() => database.end());
   const bus = createLocalBus(log);
-  const context = metricContext({ database, bus, clock: systemClock, log, registry: createRegistry() });
+  const context = metricContext({
+    database,
+    reads: createReads(database, log),
+    bus,
+    clock: systemClock,
+    log,
+    registry: createRegistry(),
+  });
   await owner.own(createMetric(context, context)).start();
   handler = eventsRecorded(context);
 });
@@ -42,7 +51,7 @@ afterAll(() => owner.close());
 const subject = "daybook.event.recorded";
 
 function connectTo(url: string): Promise<Bus> {
-  return connectNatsBus({ servers: [url], name: "delivery test", log, registry: createRegistry() });
+  return connectNatsBus({ servers: [url], signer: testSigner, name: "delivery test", log, registry: createRegistry() });
 }
 
 function batch(

@@ -8,7 +8,7 @@ import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import { createRegistry } from "#shared/server.ts";
 import { allTaken, beginLoad, countOf } from "../support/counting.ts";
-import { startSingleProcess } from "../support/daybook.ts";
+import { startSingleProcess, testSigner } from "../support/daybook.ts";
 import { describeStream, startNatsCluster } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => owner.close());
 
 const connectTo = (servers: string[], replicas: number | undefined) =>
-  connectNatsBus({ servers, name: "test", replicas, log, registry: createRegistry() });
+  connectNatsBus({ servers, signer: testSigner, name: "test", replicas, log, registry: createRegistry() });
 
 test("a stream is given as many replicas as are asked for, and events recorded while a server dies are counted once", async () => {
   const before = new Owner();

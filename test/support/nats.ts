@@ -1,11 +1,12 @@
 /** A real nats-server: the one on PATH, else the pinned release with its checksum, else Debian's. Without any the run fails. */
 import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { jetstream, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream";
-import { connect, headers, type Msg } from "@nats-io/transport-node";
+import { connect, headers, type Msg, type MsgHdrs, type NodeConnectionOptions } from "@nats-io/transport-node";
 import type { Closable } from "#shared/lifecycle.ts";
+import { signatureHeader, type Signer } from "#shared/nats/signature.ts";
 import { eventually, freePort } from "./processes.ts";
 
 /** A running server with JetStream. */
@@ -22,8 +23,16 @@ const checksums: Readonly<Record<string, string>> = {
   "darwin-arm64": "8af6cbd8f3f21bcec164d17bc879d3e7807cd98e1c7839ac668986a71c4e52c6",
 };
 
-/** Starts a server that keeps its streams in `folder`, on a port of its own unless one is given. */
-export async function startNats(folder: string, wantedPort?: number, words: string[] = []): Promise<NatsServer> {
+/**
+ * Starts a server that keeps its streams in `folder`, on a port of its own unless one is given.
+ * @param entering how to connect to it, if it does not let everybody in.
+ */
+export async function startNats(
+  folder: string,
+  wantedPort?: number,
+  words: string[] = [],
+  entering: NodeConnectionOptions = {},
+): Promise<NatsServer> {
   await mkdir(folder, { recursive: true });
   const binary = await findBinary(folder);
   const port = wantedPort ?? (await freePort());
@@ -33,7 +42,7 @@ export async function startNats(folder: string, wantedPort?: number, words: stri
   const url = `nats://127.0.0.1:${port}`;
   await eventually(
     async () => {
-      const connection = await connect({ servers: url, reconnect: false, timeout: 1000 });
+      const connection = await connect({ servers: url, ...entering, reconnect: false, timeout: 1000 });
       await connection.close();
       return true;
     },
@@ -48,10 +57,17 @@ export async function startNats(folder: string, wantedPort?: number, words: stri
   };
 }
 
-/** Sends what nobody of ours would. */
-export async function sendAsStranger(url: string, subject: string, payload: Uint8Array): Promise<void> {
+/** Sends what nobody of ours would; with a signer, as somebody would who knows the internal token. */
+export async function sendAsStranger(
+  url: string,
+  subject: string,
+  payload: Uint8Array,
+  signer?: Signer,
+  times = 1,
+): Promise<void> {
   const connection = await connect({ servers: url });
-  connection.publish(subject, payload);
+  const given = signer?.sign(subject, payload) ?? headers();
+  for (let time = 0; time < times; time++) connection.publish(subject, payload, { headers: given });
   await connection.drain();
 }
 
@@ -111,14 +127,15 @@ export function deleteAllButFirst(url: string, subject: string): Promise<number>
   });
 }
 
-/** Puts a message among the dead letters of a consumer, as if it had failed. */
+/** Puts a message among the dead letters of a consumer, as if it had failed. Without a signer it is forged. */
 export async function publishDeadLetter(
   url: string,
+  signer: Signer | undefined,
   letter: { consumer: string; id: string; subject: string; payload: Uint8Array },
 ): Promise<void> {
   const connection = await connect({ servers: url });
   try {
-    const given = headers();
+    const given = signer?.sign(letter.subject, letter.payload) ?? headers();
     given.set("Daybook-Subject", letter.subject);
     given.set("Daybook-Message-Id", letter.id);
     given.set("Daybook-Consumer", letter.consumer);
@@ -137,6 +154,47 @@ export function countKept(url: string, subject: string): Promise<number> {
     const { state } = await manager.streams.info("daybook", { subjects_filter: subject });
     return state.subjects?.[subject] ?? 0;
   });
+}
+
+/** The consumers that a server knows: what Daybook takes from the bus, whatever that is by now. */
+export function listConsumers(url: string): Promise<{ name: string; subject: string; redelivered: number }[]> {
+  return asking([url], async (manager) => {
+    const consumers = [];
+    for await (const { name, config, num_redelivered: redelivered } of manager.consumers.list("daybook")) {
+      consumers.push({ name, subject: config.filter_subject ?? ">", redelivered });
+    }
+    return consumers;
+  });
+}
+
+/** Keeps the first message of each subject of the bus, as it came. @returns what ends that, and gives them. */
+export async function captureMessages(url: string): Promise<() => Promise<ReadonlyMap<string, Msg>>> {
+  const connection = await connect({ servers: url });
+  const captured = new Map<string, Msg>();
+  connection.subscribe("daybook.>", {
+    callback: (_error, message) => {
+      if (!captured.has(message.subject)) captured.set(message.subject, message);
+    },
+  });
+  await connection.flush();
+  return async () => {
+    await connection.drain();
+    return captured;
+  };
+}
+
+/** Publishes messages into the stream, each under an id of its own unless it has one. */
+export async function publishAsStranger(
+  url: string,
+  messages: readonly { subject: string; data: Uint8Array; headers: MsgHdrs; id?: string }[],
+  entering: NodeConnectionOptions = {},
+): Promise<void> {
+  const connection = await connect({ ...entering, servers: url });
+  const client = jetstream(connection);
+  for (const { subject, data, headers: given, id = randomUUID() } of messages) {
+    await client.publish(subject, data, { headers: given, msgID: id });
+  }
+  await connection.close();
 }
 
 const repeatHeader = "Test-Repeat";
@@ -159,6 +217,7 @@ export async function repeatMessages(url: string, subject: string, times: number
       .entries()) {
       const given = headers();
       given.set(repeatHeader, "1");
+      given.set(signatureHeader, message.headers?.get(signatureHeader) ?? "");
       publishing.push(client.publish(subject, message.data, { headers: given, msgID: `repeat ${repeated++} ${at}` }));
     }
   };
@@ -215,4 +274,17 @@ async function download(folder: string): Promise<string> {
   const binary = join(folder, name, "nats-server");
   await chmod(binary, 0o755);
   return binary;
+}
+
+/** What the messages say that a server keeps, each as its bytes in Latin-1: a text of ASCII is found in it. */
+export function readKept(url: string): Promise<{ subject: string; text: string }[]> {
+  return asking([url], async (manager) => {
+    const { state } = await manager.streams.info("daybook");
+    const kept: { subject: string; text: string }[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      const message = await manager.streams.getMessage("daybook", { seq });
+      if (message) kept.push({ subject: message.subject, text: Buffer.from(message.data).toString("latin1") });
+    }
+    return kept;
+  });
 }

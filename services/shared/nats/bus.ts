@@ -9,10 +9,20 @@ import type { Registry } from "prom-client";
 import { BusAwayError, type Bus, type BusMessage, type ConsumerState, type Published } from "../bus.ts";
 import { asError } from "../delivery.ts";
 import type { Log } from "../log.ts";
+import type { Access } from "./access.ts";
 import { createAcks } from "./acks.ts";
 import { consume, handlerMessagesMax, type RedeliveryLimits } from "./consume.ts";
-import { countDeadLetters, describeDeadLetters, headersOf, nextOf, retryDeadLetters } from "./dead-letters.ts";
+import {
+  countDeadLetters,
+  describeDeadLetters,
+  nameMessage,
+  nextOf,
+  retryDeadLetters,
+  rewriteDeadLetters,
+} from "./dead-letters.ts";
+import { signedMessages } from "./forged.ts";
 import { measureConsumers } from "./metrics.ts";
+import type { Signer } from "./signature.ts";
 import {
   ensureConsumer,
   ensureReplicas,
@@ -28,11 +38,17 @@ import {
 export interface NatsBusOptions {
   /** Addresses of one or more servers of a cluster. */
   servers: readonly string[];
+  /** Credentials and TLS; without it the server lets everybody in. */
+  access?: Access | undefined;
+  /** Signs what is published; what comes without its signature is not taken. */
+  signer: Signer;
   /** Names the process, to whoever looks at the server. */
   name: string;
   /** How many servers keep a message. A stream that is there is changed to it; unless it is said a new one has 1, and one that is there stays. */
   replicas?: number | undefined;
   redelivery?: RedeliveryLimits;
+  /** Ends the waiting for a server. */
+  signal?: AbortSignal;
   log: Log;
   registry: Registry;
 }
@@ -43,12 +59,11 @@ const pullTimeoutMs = 5_000;
 const metricsTimeoutMs = 1_000;
 const redeliveryDefault: RedeliveryLimits = { failuresMax: 10, redeliverDelayMsMin: 500 };
 
-/** @throws Error when no server can be reached within a minute. */
+/** Waits for a server, however long that takes; `nats/open.ts` makes a bus at once. @throws AbortError */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
-  const { replicas, redelivery = redeliveryDefault, log, registry } = options;
+  const { replicas, redelivery = redeliveryDefault, signer, log, registry } = options;
   const connection = await connectPatiently(options);
   const manager = await managerOf(connection);
-  await ensureReplicas(manager, await ensureStream(manager, replicas), replicas, log);
   measureConsumers(registry, await managerOf(connection, metricsTimeoutMs));
   const client = jetstream(connection, { timeout: publishTimeoutMs });
   const acks = createAcks(connection);
@@ -75,10 +90,15 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
 
   /** Publishes a message. @returns its sequence. */
   async function publishOne({ id, subject, payload }: BusMessage): Promise<number> {
-    const first = await client.publish(subject, payload, { msgID: id });
-    // A repeat is given the sequence of the first, as far back as the server remembers, even if that one was purged meanwhile.
-    if (!first.duplicate || (await manager.streams.getMessage(streamName, { seq: first.seq }))) return first.seq;
-    return (await client.publish(subject, payload, { headers: headersOf(id) })).seq;
+    // The client adds the id to the headers that it is given.
+    const first = await client.publish(subject, payload, { msgID: id, headers: signer.sign(subject, payload) });
+    if (!first.duplicate) return first.seq;
+    // A repeat is given the sequence of the first, as far back as the server remembers, even if that one was purged meanwhile, or if
+    // somebody else took the id: what stands there must be signed for this subject.
+    const kept = await manager.streams.getMessage(streamName, { seq: first.seq });
+    if (kept?.subject === subject && signer.isSigned({ subject, data: kept.data, headers: kept.header }))
+      return first.seq;
+    return (await client.publish(subject, payload, { headers: nameMessage(signer.sign(subject, payload), id) })).seq;
   }
 
   return {
@@ -108,7 +128,8 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       const source = await client.consumers.get(streamName, consumer);
       const messages = await source.consume({ max_messages: handlerMessagesMax * 2, expires: pullTimeoutMs });
       void restore(messages, ensure, consumerLog);
-      const finished = consume(client, acks, consumer, messages, handler, redelivery, consumerLog);
+      const signed = signedMessages(messages, { consumer, client, acks, signer, registry, log: consumerLog });
+      const finished = consume(client, acks, consumer, signed, handler, redelivery, consumerLog);
       deliveries.push({ messages, finished });
     },
     progress: () => asking(() => readProgress(manager, replicas)),
@@ -119,6 +140,8 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
         deadLetters: await describeDeadLetters(manager),
       })),
     retry: (consumer) => asking(() => retryDeadLetters(client, manager, consumer)),
+    rewriteDeadLetters: (subject, rewrite) =>
+      asking(() => rewriteDeadLetters({ client, manager, signer }, subject, rewrite)),
     async forget(made, sequences) {
       // Sequences of another stream are those of other messages.
       if (made !== incarnation) return;
@@ -141,22 +164,32 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   };
 }
 
-const startWaitMs = 60_000;
+const startTimeoutMs = 2_000;
 const startRetryMs = 250;
 
-/** Waits up to a minute for a server that may start at the same time. */
-async function connectPatiently({ servers, name, replicas }: NatsBusOptions): Promise<NatsConnection> {
-  const deadline = Date.now() + startWaitMs;
-  for (;;) {
+async function connectPatiently(options: NatsBusOptions): Promise<NatsConnection> {
+  const { servers, access, name, replicas, signal, log } = options;
+  for (let isFirst = true; ; isFirst = false) {
+    signal?.throwIfAborted();
     let connection: NatsConnection | undefined;
     try {
-      connection = await connect({ servers: [...servers], name, maxReconnectAttempts: -1, reconnectTimeWait: 500 });
-      await ensureStream(await managerOf(connection), replicas);
+      connection = await connect({
+        ...access,
+        servers: [...servers],
+        name,
+        timeout: startTimeoutMs,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 500,
+        // A server that comes back may not know its users yet.
+        ignoreAuthErrorAbort: true,
+      });
+      const manager = await managerOf(connection);
+      await ensureReplicas(manager, await ensureStream(manager, replicas), replicas, log);
       return connection;
     } catch (error) {
       await connection?.close();
-      if (Date.now() > deadline) throw error;
-      await sleep(startRetryMs);
+      if (isFirst) log.warn({ err: error }, "NATS is away: messages wait in the outboxes until it is there");
+      await sleep(startRetryMs, undefined, signal ? { signal } : {});
     }
   }
 }

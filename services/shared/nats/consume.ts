@@ -1,5 +1,5 @@
 /** Delivery of a consumer's messages: batches while the handler is at work, acknowledgement after it, and what becomes of failures. */
-import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
+import type { JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { createBatcher } from "../batcher.ts";
 import type { BusHandler, BusMessage } from "../bus.ts";
 import { deliver, isAway } from "../delivery.ts";
@@ -13,14 +13,14 @@ export const handlerMessagesMax = 64;
 const handlerBytesMax = 8 * 1024 * 1024;
 
 const redeliverDelayMsMax = 30_000;
-// Messages whose failures are counted at once. When there are more the count of the longest known begins again.
-const failingMessagesMax = 10_000;
+// Messages whose refusals are counted at once. When there are more the count of the longest known begins again.
+const refusedMessagesMax = 10_000;
 
 /** When a message that fails comes again, and when it does not any more. */
 export interface RedeliveryLimits {
   /** How often a message may fail by itself; then it is a dead letter. */
   failuresMax: number;
-  /** After its first failure; it doubles with each delivery, up to half a minute. */
+  /** After it was refused for the first time; it doubles with each refusal, up to half a minute. */
   redeliverDelayMsMin: number;
 }
 
@@ -33,12 +33,13 @@ export async function consume(
   client: JetStreamClient,
   acks: Acks,
   consumer: string,
-  messages: ConsumerMessages,
+  messages: AsyncIterable<JsMsg>,
   handler: BusHandler,
   limits: RedeliveryLimits,
   log: Log,
 ): Promise<void> {
-  const failuresOf = new Map<string, number>();
+  // How often each was refused, and how often for a reason of its own.
+  const refusalsOf = new Map<string, { refusals: number; failures: number }>();
   // Delivered, and not yet taken or refused.
   const held = new Set<JsMsg>();
   const working = setInterval(() => {
@@ -48,18 +49,19 @@ export async function consume(
   async function refuse(message: JsMsg, failure: Error): Promise<void> {
     const { deliveryCount, streamSequence } = message.info;
     const key = `${streamSequence} ${messageIdOf(message)}`;
-    if (!isAway(failure)) {
-      const failures = (failuresOf.get(key) ?? 0) + 1;
-      if (failures >= limits.failuresMax && (await isBuried(message, failure))) {
-        failuresOf.delete(key);
-        return;
-      }
-      failuresOf.set(key, failures);
-      const [oldest] = failuresOf.keys();
-      if (failuresOf.size > failingMessagesMax && oldest !== undefined) failuresOf.delete(oldest);
+    const count = refusalsOf.get(key) ?? { refusals: 0, failures: 0 };
+    count.refusals++;
+    if (!isAway(failure)) count.failures++;
+    if (count.failures >= limits.failuresMax && (await isBuried(message, failure))) {
+      refusalsOf.delete(key);
+      return;
     }
+    refusalsOf.set(key, count);
+    const [oldest] = refusalsOf.keys();
+    if (refusalsOf.size > refusedMessagesMax && oldest !== undefined) refusalsOf.delete(oldest);
     log.warn({ err: failure, deliveries: deliveryCount }, "a message was not taken and will come again");
-    message.nak(Math.min(redeliverDelayMsMax, limits.redeliverDelayMsMin * 2 ** (deliveryCount - 1)));
+    // Not by its deliveries: those to processes that were killed are no reason to wait.
+    message.nak(Math.min(redeliverDelayMsMax, limits.redeliverDelayMsMin * 2 ** (count.refusals - 1)));
   }
 
   /** @returns whether the server has it among the dead letters; only then it may forget the message itself. */
@@ -83,7 +85,7 @@ export async function consume(
       acks.add(taken);
       for (const message of taken) {
         held.delete(message);
-        if (failuresOf.size > 0) failuresOf.delete(`${message.info.streamSequence} ${messageIdOf(message)}`);
+        if (refusalsOf.size > 0) refusalsOf.delete(`${message.info.streamSequence} ${messageIdOf(message)}`);
       }
       for (const [index, message] of batch.entries()) {
         const failure = outcomes[index];

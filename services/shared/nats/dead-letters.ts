@@ -4,8 +4,9 @@
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { JetStreamApiError, type JetStreamClient, type JetStreamManager, type JsMsg } from "@nats-io/jetstream";
-import type { DeadLetter } from "../bus.ts";
+import type { DeadLetter, RewriteLetter } from "../bus.ts";
 import { reasonOf } from "../delivery.ts";
+import { signatureHeader, type Signer } from "./signature.ts";
 import { deadPrefix, streamName } from "./stream.ts";
 
 const names = {
@@ -18,6 +19,10 @@ const names = {
   time: "Daybook-Time",
 } as const;
 
+// Ours are a UUID, and a time with 32 bytes in base64url. A stranger's could leave no room for the headers of a dead letter, which a server takes up to 64 KB.
+const idCharsMax = 100;
+const signatureCharsMax = 100;
+
 /** Dead letters that are described, the oldest first. */
 const shownMax = 100;
 /** Dead letters that one call gives back. */
@@ -28,9 +33,8 @@ export function messageIdOf({ headers: given }: { headers?: MsgHdrs | undefined 
   return given?.get(names.messageId) || given?.get("Nats-Msg-Id") || "";
 }
 
-/** What names a message that the server is not to know as a repeat. */
-export function headersOf(id: string): MsgHdrs {
-  const given = headers();
+/** Names a message that the server is not to know as a repeat. */
+export function nameMessage(given: MsgHdrs, id: string): MsgHdrs {
   given.set(names.messageId, id);
   return given;
 }
@@ -48,14 +52,16 @@ export async function bury(
   death: { failure: Error; deliveries: number },
 ): Promise<void> {
   const given = headers();
+  copySignature(message.headers, given);
   given.set(names.subject, message.subject);
-  given.set(names.messageId, messageIdOf(message));
+  const id = messageIdOf(message).slice(0, idCharsMax);
+  given.set(names.messageId, id);
   given.set(names.consumer, consumer);
   given.set(names.reason, reasonOf(death.failure));
   given.set(names.deliveries, String(death.deliveries));
   given.set(names.time, new Date().toISOString());
   // One that is given back and dies again has another sequence: it is another letter.
-  const msgID = `dead ${consumer} ${message.info.streamSequence} ${messageIdOf(message)}`;
+  const msgID = `dead ${consumer} ${message.info.streamSequence} ${id}`;
   await client.publish(deadPrefix + consumer, message.data, { headers: given, msgID });
 }
 
@@ -99,16 +105,50 @@ export async function retryDeadLetters(
     // It died again since this began.
     if (seq > state.last_seq) break;
     if (retried === retriedMax) return { retried, isComplete: false };
-    const given = headersOf(header.get(names.messageId));
+    const given = nameMessage(headers(), header.get(names.messageId));
+    // It keeps its own signature: whoever forged a dead letter does not have it signed by us.
+    copySignature(header, given);
     given.set(names.consumer, header.get(names.consumer));
     await client.publish(header.get(names.subject), data, { headers: given, msgID: `retry ${seq}` });
-    await manager.streams.deleteMessage(streamName, seq).catch((error: unknown) => {
-      // Somebody else gave it back at the same time.
-      if (!(error instanceof JetStreamApiError)) throw error;
-    });
+    await deleteLetter(manager, seq);
     retried++;
   }
   return { retried, isComplete: true };
+}
+
+/**
+ * Rewrites the dead letters of a subject: each is replaced by one that differs in nothing but its payload. One that was signed is signed anew; one
+ * that somebody forged stays without a signature.
+ */
+export async function rewriteDeadLetters(
+  { client, manager, signer }: { client: JetStreamClient; manager: JetStreamManager; signer: Signer },
+  subject: string,
+  rewrite: RewriteLetter,
+): Promise<void> {
+  const { state } = await manager.streams.info(streamName);
+  for await (const { subject: dead, header, data, seq } of readLetters(manager, `${deadPrefix}>`)) {
+    // It died, or was rewritten, since this began.
+    if (seq > state.last_seq) return;
+    if (header.get(names.subject) !== subject) continue;
+    const rewritten = rewrite(data);
+    if (!rewritten) continue;
+    const given = signer.isSigned({ subject, data, headers: header }) ? signer.sign(subject, rewritten) : headers();
+    for (const name of Object.values(names)) given.set(name, header.get(name));
+    await client.publish(dead, rewritten, { headers: given, msgID: `rewritten ${seq}` });
+    await deleteLetter(manager, seq);
+  }
+}
+
+async function deleteLetter(manager: JetStreamManager, seq: number): Promise<void> {
+  await manager.streams.deleteMessage(streamName, seq).catch((error: unknown) => {
+    // Somebody else deleted it at the same time.
+    if (!(error instanceof JetStreamApiError)) throw error;
+  });
+}
+
+function copySignature(from: MsgHdrs | undefined, to: MsgHdrs): void {
+  const signature = from?.get(signatureHeader) ?? "";
+  if (signature !== "" && signature.length <= signatureCharsMax) to.set(signatureHeader, signature);
 }
 
 async function* readLetters(manager: JetStreamManager, subject: string) {

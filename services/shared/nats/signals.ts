@@ -4,9 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Log } from "../log.ts";
 import { createLocalSignals, type Signals } from "../signals.ts";
+import type { Access } from "./access.ts";
+import type { Signer } from "./signature.ts";
 
 // Not below the subjects of the bus, or its stream would keep what is of no use a moment later.
 const subjectPrefix = "daybook-signals.";
@@ -19,12 +21,16 @@ const pingsMax = 2;
 /** Begins to connect, and goes on until it is closed. */
 export function connectNatsSignals(options: {
   servers: readonly string[];
+  /** Credentials and TLS; without it the server lets everybody in. */
+  access?: Access | undefined;
+  /** Signs signals; those that come without its signature are not heard. */
+  signer: Signer;
   /** Names the process, to whoever looks at the server. */
   name: string;
   log: Log;
   registry: Registry;
 }): Signals {
-  const { log, registry } = options;
+  const { signer, log, registry } = options;
   // Listeners in this process are told without a server. It sends them nothing of their own process.
   const local = createLocalSignals(log);
   const subjects = new Set<string>();
@@ -43,11 +49,18 @@ export function connectNatsSignals(options: {
     }),
   );
 
+  const unsigned = new Counter({
+    name: "daybook_signals_unsigned_total",
+    help: "Signals that were not heard because their signature was missing or wrong.",
+    registers: [registry],
+  });
+
   function listen(to: NatsConnection, subject: string): void {
     to.subscribe(subjectPrefix + subject, {
       callback: (error, message) => {
         if (error) log.warn({ err: error, subject }, "a subject cannot be listened to");
-        else hear(subject, message.data);
+        else if (signer.isSigned(message)) hear(subject, message.data);
+        else unsigned.inc();
       },
     });
   }
@@ -56,7 +69,7 @@ export function connectNatsSignals(options: {
     try {
       local.publish(subject, payload);
     } catch (error) {
-      // Anybody on the server can send one that is too large. What is thrown here would end the reading of the connection.
+      // What is thrown here would end the reading of the connection.
       log.warn({ err: error, subject }, "a signal was not taken");
     }
   }
@@ -64,6 +77,7 @@ export function connectNatsSignals(options: {
   /** Resolves when the connection is closed for good, be it by us. */
   async function useConnection(): Promise<void> {
     const made = await connect({
+      ...options.access,
       servers: [...options.servers],
       name: `${options.name} signals`,
       noEcho: true,
@@ -105,7 +119,9 @@ export function connectNatsSignals(options: {
     publish(subject, payload) {
       local.publish(subject, payload);
       // The client would keep it for a server that is away, however long.
-      if (isConnected) connection?.publish(subjectPrefix + subject, payload);
+      if (!isConnected) return;
+      const headers = signer.sign(subjectPrefix + subject, payload);
+      connection?.publish(subjectPrefix + subject, payload, { headers });
     },
     subscribe(subject, handler) {
       local.subscribe(subject, handler);

@@ -19,8 +19,11 @@ export const deadPrefix = "daybook.dead.";
 
 const streamAgeMaxMs = 7 * 24 * 60 * 60 * 1000;
 const duplicateWindowMs = 2 * 60 * 1000;
-/** A message that is neither taken nor said to be worked at for so long is delivered again. */
-export const ackWaitMs = 20_000;
+/**
+ * A message that is neither taken nor said to be worked at for so long is delivered again: so soon after a process was killed somebody else has
+ * what it had in hand. One that is worked at may take as long as it needs.
+ */
+export const ackWaitMs = 3_000;
 const apiTimeoutMs = 5_000;
 
 /** Asks a server about JetStream; whoever has less time says so. */

@@ -157,13 +157,20 @@ export function outboxStatements(schema: string) {
     ),
 
     /** Rows of a property and subject, published or not, in order. $1 property_id, $2 subject, $3 id behind which */
-    lock: named<{ id: string; payload: Buffer }>(
+    lock: named<{ id: string; payload: Buffer; incarnation: string | null; sequence: number | null }>(
       "lock",
-      `SELECT id, payload FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
+      `SELECT id, payload, incarnation, sequence FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
        ORDER BY id LIMIT ${outboxRewriteRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
-    /** $1 property_id, $2 id, $3 payload */
+    /** Rewrites a row that waits. $1 property_id, $2 id, $3 payload */
     rewrite: named("rewrite", `UPDATE ${table} SET payload = $3 WHERE property_id = $1 AND id = $2`),
+    /** Rewrites a row that is published, and lets it wait again. $1 property_id, $2 id, $3 payload, $4 seconds that it waits */
+    rewritePublished: named(
+      "rewrite_published",
+      `UPDATE ${table} SET payload = $3, incarnation = NULL, sequence = NULL,
+         available_at = clock_timestamp() + $4::integer * interval '1 second'
+       WHERE property_id = $1 AND id = $2`,
+    ),
   };
 }
 

@@ -1,0 +1,61 @@
+/**
+ * The bus on NATS for a process that does not wait for NATS: it connects in the background. Until then it is as while the server is away:
+ * publishing fails, so what is to be published stays in the outbox, and consumers take nothing.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { BusAwayError, type Bus, type BusHandler } from "../bus.ts";
+import { connectNatsBus, type NatsBusOptions } from "./bus.ts";
+
+const subscribeRetryMs = 500;
+
+/** Begins to connect, and goes on until it is closed. */
+export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
+  const { log } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let bus: Bus | undefined;
+  const subscribing: Promise<void>[] = [];
+  const connecting = connectNatsBus({ ...options, signal }).then((connected) => (bus = connected));
+  // It ends without a bus only when it is closed first.
+  connecting.catch(() => undefined);
+
+  const connected = (): Bus => {
+    if (!bus) throw new BusAwayError(new Error("no server was connected yet"));
+    return bus;
+  };
+
+  async function subscribe(consumer: string, subject: string, handler: BusHandler): Promise<void> {
+    const to = await connecting.catch(() => undefined);
+    if (!to) return;
+    while (!signal.aborted) {
+      try {
+        return await to.subscribe(consumer, subject, handler);
+      } catch (error) {
+        log.warn({ err: error, consumer }, "a consumer cannot be made for now");
+        await sleep(subscribeRetryMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    publish: async (messages) =>
+      bus ? bus.publish(messages) : messages.map(() => new BusAwayError(new Error("no server was connected yet"))),
+    async subscribe(consumer, subject, handler) {
+      subscribing.push(subscribe(consumer, subject, handler));
+    },
+    progress: async () => connected().progress(),
+    describe: async () => connected().describe(),
+    rewriteDeadLetters: async (...given) => connected().rewriteDeadLetters(...given),
+    retry: async (consumer) => connected().retry(consumer),
+    forget: async (incarnation, sequences) => bus?.forget(incarnation, sequences),
+    get session() {
+      return bus?.session ?? 0;
+    },
+    async close() {
+      closing.abort();
+      const to = await connecting.catch(() => undefined);
+      await Promise.all(subscribing);
+      await to?.close();
+    },
+  };
+}
