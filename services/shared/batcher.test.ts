@@ -79,11 +79,24 @@ test("a flush that fails fails its own items only", async () => {
   expect(await batcher.add("good", 3)).toBe("3");
 });
 
-test("a full queue refuses, and takes again when it has room", async () => {
-  const batcher = createBatcher(options({ queueItemsMax: 2, flushesMax: 1 }));
+test("a full queue refuses, one key fills half of it, and it takes again when it has room", async () => {
+  const held = Promise.withResolvers<void>();
+  const batcher = createBatcher(
+    options({
+      queueItemsMax: 4,
+      flushesMax: 1,
+      async flush(key, items) {
+        await held.promise;
+        return items.map((item) => `${key}${item}`);
+      },
+    }),
+  );
   const first = batcher.add("k", 0);
   const waiting = [batcher.add("k", 1), batcher.add("k", 2)];
   await expect(batcher.add("k", 3)).rejects.toThrow("full");
+  waiting.push(batcher.add("other", 1), batcher.add("third", 1));
+  await expect(batcher.add("fourth", 1)).rejects.toThrow("full");
+  held.resolve();
   await Promise.all([first, ...waiting]);
   expect(await batcher.add("k", 4)).toBe("k4");
 });

@@ -15,7 +15,7 @@ export interface BatcherOptions<Item, Result> {
   flushSizeMax: number;
   /** Flushes under way at once, each of another key. */
   flushesMax: number;
-  /** Items waiting, over all keys. */
+  /** Items waiting, over all keys. A key may have half of them: then there is room for the items of others. */
   queueItemsMax: number;
   /** The error for an item that finds the queue full. */
   queueFull(): Error;
@@ -90,10 +90,12 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
 
   return {
     add(key, item) {
-      if (queued >= options.queueItemsMax) return Promise.reject(options.queueFull());
+      const queue = queues.get(key);
+      if (queued >= options.queueItemsMax || (queue?.length ?? 0) >= options.queueItemsMax / 2) {
+        return Promise.reject(options.queueFull());
+      }
       return new Promise((resolve, reject) => {
         queued++;
-        const queue = queues.get(key);
         if (queue) {
           queue.push({ item, resolve, reject });
           return;

@@ -21,6 +21,8 @@ test("reads settings of every kind", () => {
     urls: reader.optionalUrls("URLS", ["nats:"]),
     noUrls: reader.optionalUrls("NO_URLS", ["nats:"]),
     secret: reader.secret("SECRET", 32),
+    optionalSecret: reader.optionalSecret("SECRET", 32),
+    noSecret: reader.optionalSecret("NO_SECRET", 32),
   }));
   expect(settings).toEqual({
     name: "x",
@@ -33,11 +35,20 @@ test("reads settings of every kind", () => {
     urls: ["nats://a:4222", "nats://b"],
     noUrls: undefined,
     secret: "s".repeat(32),
+    optionalSecret: "s".repeat(32),
+    noSecret: undefined,
   });
 });
 
 test("names every unusable setting at once, and repeats no secret", () => {
-  const env = { COUNT: "11", BAD: "1e3", URL: "ftp://x", URLS: "nats://a,", SECRET: "too short to be one" };
+  const env = {
+    COUNT: "11",
+    BAD: "1e3",
+    URL: "ftp://x",
+    URLS: "nats://a,",
+    SECRET: "too short to be one",
+    OTHER: "neither is this",
+  };
   const read = () =>
     readSettings(env, (reader) => {
       reader.text("NAME");
@@ -46,6 +57,7 @@ test("names every unusable setting at once, and repeats no secret", () => {
       reader.url("URL", ["http:"]);
       reader.optionalUrls("URLS", ["nats:"]);
       reader.secret("SECRET", 32);
+      reader.optionalSecret("OTHER", 32);
       reader.problem("two settings do not go together");
     });
   expect(read).toThrow(ConfigError);
@@ -60,8 +72,10 @@ test("names every unusable setting at once, and repeats no secret", () => {
       "URL",
       "URLS",
       "SECRET",
+      "OTHER",
       "two",
     ]);
     expect(message).not.toContain(env.SECRET);
+    expect(message).not.toContain(env.OTHER);
   }
 });

@@ -19,6 +19,8 @@ export interface SettingsReader {
   text(name: string, fallback?: string): string;
   /** A text of at least `lengthMin` characters that must be set, and is never repeated in a message. */
   secret(name: string, lengthMin: number): string;
+  /** As secret, or undefined when unset. */
+  optionalSecret(name: string, lengthMin: number): string | undefined;
   /** A whole number from `min` to `max`. */
   integer(name: string, fallback: number, min: number, max: number): number;
   /** An address with one of the protocols; without a fallback it must be set. */
@@ -50,13 +52,17 @@ export function readSettings<T>(env: NodeJS.ProcessEnv, read: (reader: SettingsR
     }
     return value;
   };
+  const checkSecret = (name: string, value: string, lengthMin: number): string => {
+    if (value !== "" && value.length < lengthMin) problems.push(`${name} must have at least ${lengthMin} characters`);
+    return value;
+  };
   const settings = read({
     optional,
     text: (name, fallback) => optional(name) ?? fallback ?? required(name),
-    secret(name, lengthMin) {
-      const value = required(name);
-      if (value !== "" && value.length < lengthMin) problems.push(`${name} must have at least ${lengthMin} characters`);
-      return value;
+    secret: (name, lengthMin) => checkSecret(name, required(name), lengthMin),
+    optionalSecret(name, lengthMin) {
+      const value = optional(name);
+      return value === undefined ? undefined : checkSecret(name, value, lengthMin);
     },
     integer(name, fallback, min, max) {
       const text = optional(name);

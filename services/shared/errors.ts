@@ -42,10 +42,12 @@ export const errorCatalogue = {
   unsupported_filter: invalidRequest,
   unsupported_sort: invalidRequest,
   unsupported_expand: invalidRequest,
+  unsupported_group_by: invalidRequest,
   too_many_items: invalidRequest,
   invalid_path: invalidRequest,
   not_an_array: invalidRequest,
   bad_request: invalidRequest,
+  request_timeout: { ...invalidRequest, status: 408, connect: Code.DeadlineExceeded, retryable: true },
   request_too_large: { ...invalidRequest, status: 413 },
   unsupported_media_type: { ...invalidRequest, status: 415 },
   method_not_allowed: { ...invalidRequest, status: 405 },
@@ -111,10 +113,16 @@ export class DaybookError extends Error {
 
   /** The same error with other names for the fields at fault. */
   withParams(rename: (param: string) => string): DaybookError {
-    const renamed = (param: string | null): string | null => (param === null ? null : rename(param));
-    return new DaybookError(this.code, this.message, {
-      param: renamed(this.param),
-      errors: this.errors.map((field) => ({ ...field, param: renamed(field.param) })),
+    const renamed = <Fault extends Pick<FieldError, "message" | "param">>(fault: Fault): Fault => {
+      if (fault.param === null) return fault;
+      const param = rename(fault.param);
+      // The message names the field too.
+      return { ...fault, message: fault.message.replaceAll(`\`${fault.param}\``, `\`${param}\``), param };
+    };
+    const { message, param } = renamed({ message: this.message, param: this.param });
+    return new DaybookError(this.code, message, {
+      param,
+      errors: this.errors.map(renamed),
       cause: this.cause,
       ...(this.retryAfterMs === null ? {} : { retryAfterMs: this.retryAfterMs }),
     });
@@ -154,6 +162,7 @@ export function toErrorMessage(error: DaybookError): ErrorMessage {
     code: error.code,
     message: error.message,
     ...(error.param === null ? {} : { param: error.param }),
+    ...(error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs }),
     errors: error.errors.map(({ code, message, param }) => ({ code, message, ...(param === null ? {} : { param }) })),
   });
 }
@@ -163,6 +172,7 @@ export function fromErrorMessage(message: ErrorMessage): DaybookError {
   if (!isErrorCode(message.code)) return internalError(new Error(`unknown error code ${message.code}`));
   return new DaybookError(message.code, message.message, {
     param: message.param ?? null,
+    ...(message.retryAfterMs === undefined ? {} : { retryAfterMs: message.retryAfterMs }),
     errors: message.errors.map((field) => ({
       code: isErrorCode(field.code) ? field.code : "parameter_invalid",
       message: field.message,

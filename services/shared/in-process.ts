@@ -1,6 +1,6 @@
 /**
- * Calls between services of one process. They pass the same interceptors as over HTTP/2; left out are HTTP itself and the way to bytes and
- * back, so a message belongs to its receiver once it is sent. Connect's own router transport goes through all of its protocol in
+ * Calls between services of one process. They pass the same interceptors as over HTTP/2; left out are HTTP itself, the credential, and the way
+ * to bytes and back, so a message belongs to its receiver once it is sent. Connect's own router transport goes through all of its protocol in
  * memory, which was measured at 0.4 ms of CPU a call against 0.05 ms here. The tests run against both ways, so that they stay alike.
  */
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
@@ -14,7 +14,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import type { Registry } from "prom-client";
-import { clientInterceptors, serverInterceptors } from "./interceptors.ts";
+import { serverInterceptors, tellCall } from "./interceptors.ts";
 import type { Log } from "./log.ts";
 import type { Routes } from "./transport.ts";
 
@@ -22,9 +22,9 @@ type AnyFn = Parameters<Interceptor>[0];
 type Implementation = (input: Message, context: HandlerContext) => Promise<Record<string, unknown>>;
 
 /** Calls `routes` within this process. Unary methods only: there are no others. */
-export function inProcessTransport(routes: Routes, credential: string, log: Log, registry: Registry): Transport {
+export function inProcessTransport(routes: Routes, log: Log, registry: Registry): Transport {
   const implementations = collectImplementations(routes);
-  const interceptors = [...clientInterceptors(credential), ...serverInterceptors(credential, log, registry)];
+  const interceptors = [tellCall, ...serverInterceptors(log, registry)];
 
   return {
     async unary(method, signal, timeoutMs, header, input, contextValues) {
@@ -56,19 +56,20 @@ export function inProcessTransport(routes: Routes, credential: string, log: Log,
         };
       };
       const intercepted = interceptors.reduceRight((next, interceptor) => interceptor(next), call);
+      const ended = new AbortController();
       const response = intercepted({
         stream: false,
         service: method.parent,
         method,
         requestMethod: "POST",
         url: `in-process:/${method.parent.typeName}/${method.name}`,
-        signal: signal ?? new AbortController().signal,
+        signal: ended.signal,
         header: new Headers(header),
         contextValues: contextValues ?? createContextValues(),
         message: create(method.input, input),
       });
       // The response is of the method that was asked for.
-      return (await withDeadline(response, timeoutMs)) as never;
+      return (await untilEnded(response, ended, timeoutMs, signal)) as never;
     },
     stream: (method) => {
       throw new ConnectError(`${method.name} is not a unary method`, Code.Unimplemented);
@@ -95,15 +96,29 @@ function collectImplementations(routes: Routes): Map<DescMethod, Implementation>
   return implementations;
 }
 
-async function withDeadline<T>(response: Promise<T>, timeoutMs: number | undefined): Promise<T> {
-  if (timeoutMs === undefined) return response;
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new ConnectError("the call took too long", Code.DeadlineExceeded));
-  }, timeoutMs);
+/** Waits for the response, but not beyond the deadline, nor when the caller has gone: then the handler is told so. */
+async function untilEnded<T>(
+  response: Promise<T>,
+  ended: AbortController,
+  timeoutMs: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const early = Promise.withResolvers<never>();
+  const end = (reason: ConnectError): void => {
+    ended.abort(reason);
+    early.reject(reason);
+  };
+  const leave = (): void => end(ConnectError.from(signal?.reason, Code.Canceled));
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => end(new ConnectError("the call took too long", Code.DeadlineExceeded)), timeoutMs);
+  if (signal?.aborted) leave();
+  signal?.addEventListener("abort", leave, { once: true });
   try {
-    return await Promise.race([response, late.promise]);
+    return await Promise.race([response, early.promise]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", leave);
   }
 }

@@ -1,5 +1,5 @@
 /** What every call between services carries and undergoes: credential, request id, caller, deadline, errors, measurement. */
-import { timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import {
   Code,
   ConnectError,
@@ -36,9 +36,12 @@ const requestIdHeader = "x-request-id";
 const callerHeader = "x-caller";
 const callTimeoutMs = 10_000;
 
-/** Options for a call made on somebody's behalf. */
-export function callOptions(call: Call, timeoutMs = callTimeoutMs): CallOptions {
-  return { timeoutMs, contextValues: createContextValues().set(callKey, call) };
+/**
+ * Options for a call made on somebody's behalf.
+ * @param signal that nobody waits for the answer any more: for calls that only read, and ride alone.
+ */
+export function callOptions(call: Call, timeoutMs = callTimeoutMs, signal?: AbortSignal): CallOptions {
+  return { timeoutMs, contextValues: createContextValues().set(callKey, call), ...(signal ? { signal } : {}) };
 }
 
 /** On whose behalf a handler is at work. */
@@ -48,21 +51,33 @@ export function callOf(context: HandlerContext): Call {
 
 /** Options for a call that a handler makes to do its work: the same caller, and no more time than it has itself. */
 export function onwardOptions(context: HandlerContext): CallOptions {
-  const remaining = context.timeoutMs();
-  return callOptions(callOf(context), remaining === undefined ? callTimeoutMs : Math.max(1, remaining));
+  return callOptions(callOf(context), remainingMs(context));
 }
 
-/** Interceptors of a client. Its errors are DaybookErrors. */
-export function clientInterceptors(credential: string): Interceptor[] {
-  return [
-    (next) => async (request) => {
-      const { requestId, caller } = request.contextValues.get(callKey);
-      request.header.set("authorization", `Bearer ${credential}`);
-      request.header.set(requestIdHeader, requestId);
-      request.header.set(callerHeader, caller);
-      return next(request);
-    },
-  ];
+/** The same for a call that only reads: it ends once nobody waits for the handler. */
+export function onwardReadOptions(context: HandlerContext): CallOptions {
+  return callOptions(callOf(context), remainingMs(context), context.signal);
+}
+
+function remainingMs(context: HandlerContext): number {
+  const remaining = context.timeoutMs();
+  return remaining === undefined ? callTimeoutMs : Math.max(1, remaining);
+}
+
+/** Tells the server on whose behalf a call is made. */
+export const tellCall: Interceptor = (next) => async (request) => {
+  const { requestId, caller } = request.contextValues.get(callKey);
+  request.header.set(requestIdHeader, requestId);
+  request.header.set(callerHeader, caller);
+  return next(request);
+};
+
+/** Shows the internal credential to the server. */
+export function showCredential(credential: string): Interceptor {
+  return (next) => async (request) => {
+    request.header.set("authorization", `Bearer ${credential}`);
+    return next(request);
+  };
 }
 
 /**
@@ -78,9 +93,8 @@ export async function calling<T>(response: Promise<T>, rename?: (param: string) 
   }
 }
 
-/** Interceptors of a server: only holders of the credential are let in. */
-export function serverInterceptors(credential: string, log: Log, registry: Registry): Interceptor[] {
-  const expected = Buffer.from(`Bearer ${credential}`);
+/** Interceptors of a server. Who may call is checked before, by `credentialCheck`, as a body may be large. */
+export function serverInterceptors(log: Log, registry: Registry): Interceptor[] {
   const duration = durationOf(registry);
 
   return [
@@ -89,17 +103,18 @@ export function serverInterceptors(credential: string, log: Log, registry: Regis
       const method = request.method.name;
       const stop = duration.startTimer({ method });
       try {
-        if (!isExpected(request.header.get("authorization"), expected)) {
-          throw new ConnectError("this service answers only its own mesh", Code.Unauthenticated);
-        }
         request.contextValues.set(callKey, { requestId, caller });
         const response = await next(request);
         stop({ code: "ok" });
         return response;
       } catch (error) {
-        const answer = toConnectError(isDatabaseAway(error) ? serviceUnavailable(error) : error);
+        const answer = request.signal.aborted
+          ? ConnectError.from(request.signal.reason, Code.Canceled)
+          : toConnectError(isDatabaseAway(error) ? serviceUnavailable(error) : error);
         stop({ code: Code[answer.code] });
-        logFailure(log.child({ requestId, caller, method }), error, answer);
+        const itsLog = log.child({ requestId, caller, method });
+        if (request.signal.aborted) logAbandoned(itsLog, error, request.signal.reason);
+        else logFailure(itsLog, error, answer);
         throw answer;
       }
     },
@@ -120,6 +135,14 @@ function durationOf(registry: Registry): Histogram {
   });
 }
 
+/** What failed after nobody waited for it any more failed for that reason. Only a deadline that passed is news. */
+function logAbandoned(log: Log, error: unknown, reason: unknown): void {
+  const { code, rawMessage } = ConnectError.from(reason);
+  if (code === Code.DeadlineExceeded)
+    log.warn({ reason: rawMessage, err: error }, "a call took too long and was given up");
+  else log.debug({ reason: rawMessage }, "a call was given up by its caller");
+}
+
 /** What a caller did wrong is news for the caller, what we did wrong is news for the log. */
 function logFailure(log: Log, error: unknown, answer: ConnectError): void {
   const cause = error instanceof DaybookError ? (error.cause ?? error) : error;
@@ -136,7 +159,9 @@ function readCall(header: Headers): Call {
   };
 }
 
-function isExpected(received: string | null, expected: Buffer): boolean {
-  const bytes = Buffer.from(received ?? "");
-  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+/** @returns what says whether an Authorization header carries the credential. How long it takes tells nothing of the credential. */
+export function credentialCheck(credential: string): (authorization: string | undefined) => boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  const expected = digest(`Bearer ${credential}`);
+  return (authorization = "") => timingSafeEqual(digest(authorization), expected);
 }

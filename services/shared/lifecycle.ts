@@ -1,5 +1,5 @@
 /** Start and stop of a process: everything started has an owner that closes it, in reverse order. */
-import { ConfigError } from "./config.ts";
+import { ConfigError, type SettingsReader } from "./config.ts";
 import type { Log } from "./log.ts";
 
 /** Something started that must be closed. */
@@ -32,22 +32,40 @@ export class Owner implements Closable {
 }
 
 const shutdownTimeoutMs = 30_000;
+const shutdownDelayMsDefault = 1_000;
+// What a process may take to stop is 30 s, and the connections that are open then take up to 13.
+const shutdownDelayMsMax = 15_000;
+
+/** Reads SHUTDOWN_DELAY_MS: for how long a process that was told to stop goes on accepting, so that who sends it connections learns of it first. */
+export function readShutdownDelayMs(reader: SettingsReader): number {
+  return reader.integer("SHUTDOWN_DELAY_MS", shutdownDelayMsDefault, 0, shutdownDelayMsMax);
+}
 
 /**
  * Runs a process until SIGTERM or SIGINT, then closes it in order and exits with 0. A start that fails exits with 1, after closing what it
  * had started.
+ * @param start ends early, with any error, when its signal says that the process is to stop.
  */
-export async function runProcess(log: Log, start: (owner: Owner) => Promise<void>): Promise<void> {
+export async function runProcess(
+  log: Log,
+  start: (owner: Owner, stopping: AbortSignal) => Promise<void>,
+): Promise<void> {
   const owner = new Owner();
-  const stopped = Promise.withResolvers<void>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopped.resolve());
+  const stopping = new AbortController();
+  const stopped = new Promise<void>((resolve) => {
+    stopping.signal.addEventListener("abort", () => resolve());
+  });
+  // Each of them may come more than once: on Ctrl+C the terminal sends one, and npm, which got it too, another. Without a listener the second
+  // would end the process in the middle of its shutdown.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   let exitCode = 0;
   try {
-    await start(owner);
-    await stopped.promise;
+    await start(owner, stopping.signal);
+    await stopped;
   } catch (error) {
-    exitCode = 1;
-    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+    if (!stopping.signal.aborted) exitCode = 1;
+    if (stopping.signal.aborted) log.debug({ err: error }, "stopped while it was starting");
+    else if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
     else log.fatal({ err: error }, "the process could not start");
   }
   setTimeout(() => {

@@ -1,5 +1,7 @@
 /** The log: JSON lines on standard output, with secrets and personal data left out. */
+import { Code, ConnectError } from "@connectrpc/connect";
 import { pino, type Logger } from "pino";
+import { isDatabaseAway } from "./postgres.ts";
 
 /** Where a component writes its lines. */
 export type Log = Logger;
@@ -46,6 +48,7 @@ export function createLog(name: string, level: string, destination = 1): Log {
 interface ErrorDescription {
   type: string;
   message: string;
+  /** Left out where something else is away: it says nothing then, and each request logs one. */
   stack?: string | undefined;
   /** Of Node, PostgreSQL or ours. */
   code?: string;
@@ -54,6 +57,14 @@ interface ErrorDescription {
 }
 
 const causesMax = 5;
+const outageCodes: ReadonlySet<Code> = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled]);
+
+/** Whether an error, or what caused it, says that a connection could not be made or was lost. */
+function isOutage(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > causesMax) return false;
+  if (isDatabaseAway(error) || (error instanceof ConnectError && outageCodes.has(error.code))) return true;
+  return isOutage(error.cause, depth + 1);
+}
 
 function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: "not an error" };
@@ -61,7 +72,7 @@ function describeError(error: unknown, depth = 0): ErrorDescription {
   return {
     type: error.constructor.name,
     message: error.message,
-    stack: error.stack,
+    ...(isOutage(error) ? {} : { stack: error.stack }),
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof constraint === "string" ? { constraint } : {}),
     ...(error.cause !== undefined && depth < causesMax ? { cause: describeError(error.cause, depth + 1) } : {}),

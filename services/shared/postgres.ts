@@ -9,24 +9,34 @@ export type Database = pg.Pool;
 /** A connection within a transaction. */
 export type Transaction = pg.PoolClient;
 
-/** Where a statement runs: on any connection of a pool, or in a transaction. */
-export type Queryable = Database | Transaction;
+/** Where a statement runs: on any connection of a pool, in a transaction, or as a read of a property (see reads.ts). */
+export interface Queryable {
+  query(query: pg.QueryConfig): Promise<{ rows: object[] }>;
+}
 
 /** Limits of a pool. */
 export interface DatabaseOptions {
   url: string;
   applicationName: string;
   connectionsMax: number;
+  /** After which PostgreSQL gives up a statement by itself. */
+  statementTimeoutMs?: number;
   log: Log;
 }
 
 const connectTimeoutMs = 5_000;
-const statementTimeoutMs = 30_000;
+const statementTimeoutDefaultMs = 30_000;
 const idleInTransactionTimeoutMs = 60_000;
 const transactionAttemptsMax = 5;
 
 /** Opens a pool. Connections are made when they are first needed. */
-export function openDatabase({ url, applicationName, connectionsMax, log }: DatabaseOptions): Database {
+export function openDatabase({
+  url,
+  applicationName,
+  connectionsMax,
+  statementTimeoutMs = statementTimeoutDefaultMs,
+  log,
+}: DatabaseOptions): Database {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: applicationName,
@@ -67,8 +77,8 @@ async function run<Row>(
   database: Queryable,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const result = await database.query<Row & pg.QueryResultRow>({ ...query, values: values as unknown[] });
-  return result.rows;
+  const { rows } = await database.query({ ...query, values: values as unknown[] });
+  return rows as Row[];
 }
 
 /**
@@ -97,14 +107,6 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
       tx.release(broken);
     }
   }
-}
-
-/** Runs `work`, which only reads, so that all of its statements see the database as it is at one moment. */
-export function inSnapshot<T>(database: Database, work: (snapshot: Transaction) => Promise<T>): Promise<T> {
-  return withTransaction(database, async (tx) => {
-    await tx.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    return work(tx);
-  });
 }
 
 /**
@@ -162,24 +164,4 @@ function typeParser(type: number, format?: "text" | "binary"): (value: string) =
   }
   const parse: (type: number, format?: "text" | "binary") => (value: string) => unknown = pg.types.getTypeParser;
   return parse(type, format);
-}
-
-const startWaitMs = 60_000;
-const startRetryMs = 250;
-
-/**
- * Waits until the database answers, as it may start at the same time.
- * @throws Error when it does not within a minute, or when it refuses for good.
- */
-export async function waitForDatabase(database: Database): Promise<void> {
-  const deadline = Date.now() + startWaitMs;
-  for (;;) {
-    try {
-      await database.query("SELECT 1");
-      return;
-    } catch (error) {
-      if (!isDatabaseAway(error) || Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, startRetryMs));
-    }
-  }
 }

@@ -1,16 +1,19 @@
 /** A service as a process of its own: settings, listeners, start and stop. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@connectrpc/connect";
 import { systemClock } from "./clock.ts";
 import { readSettings, type SettingsReader } from "./config.ts";
-import { runProcess } from "./lifecycle.ts";
+import { readShutdownDelayMs, runProcess } from "./lifecycle.ts";
 import { createLog } from "./log.ts";
-import { connectNatsBus } from "./nats/bus.ts";
+import { openNatsBus } from "./nats/open.ts";
 import { readNatsSettings } from "./nats/settings.ts";
+import { createSigner } from "./nats/signature.ts";
 import { connectNatsSignals } from "./nats/signals.ts";
-import { openDatabase, waitForDatabase } from "./postgres.ts";
+import { divideConnections, openServiceDatabase } from "./reads.ts";
 import { createRegistry, serveInternal, serveRpc } from "./server.ts";
 import type { Service, ServiceContext } from "./service.ts";
 import type { Signals } from "./signals.ts";
+import { startService } from "./start.ts";
 import { http2Transport, serviceRoutes } from "./transport.ts";
 
 /** What a service may ask of its process beyond its context. */
@@ -41,16 +44,22 @@ export const internalTokenLengthMin = 32;
 export function readMeshSettings(reader: SettingsReader) {
   return {
     internalToken: reader.secret("INTERNAL_TOKEN", internalTokenLengthMin),
+    previousToken: readPreviousToken(reader),
     host: reader.text("HOST", "0.0.0.0"),
     logLevel: reader.text("LOG_LEVEL", "info"),
   };
+}
+
+/** Reads INTERNAL_TOKEN_PREVIOUS: what was signed with it, and is still on the bus, is taken. It opens nothing else. */
+export function readPreviousToken(reader: SettingsReader): string | undefined {
+  return reader.optionalSecret("INTERNAL_TOKEN_PREVIOUS", internalTokenLengthMin);
 }
 
 /** Runs a service until it is told to stop. */
 export async function runService<Settings>(definition: ServiceDefinition<Settings>): Promise<void> {
   const { name } = definition;
   const log = createLog(name, process.env.LOG_LEVEL ?? "info");
-  await runProcess(log, async (owner) => {
+  await runProcess(log, async (owner, stopping) => {
     const settings = readSettings(process.env, (reader) => ({
       ...readMeshSettings(reader),
       port: reader.integer("PORT", definition.port, 0, 65_535),
@@ -58,35 +67,42 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
       connectionsMax: reader.integer("DATABASE_CONNECTIONS_MAX", 10, 2, 1000),
       nats: readNatsSettings(reader),
+      shutdownDelayMs: readShutdownDelayMs(reader),
       own: definition.read(reader),
     }));
     const { host, internalToken: credential } = settings;
+    const signer = createSigner(credential, settings.previousToken);
     const registry = createRegistry();
     let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));
     owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady: () => ready() }));
 
-    const database = openDatabase({
+    const pools = openServiceDatabase({
       url: settings.databaseUrl,
-      applicationName: `daybook-${name}`,
-      connectionsMax: settings.connectionsMax,
+      name,
+      connections: divideConnections(settings.connectionsMax),
       log,
     });
-    owner.defer(() => database.end());
-    await waitForDatabase(database);
-    const bus = owner.own(await connectNatsBus({ ...settings.nats, name, log, registry }));
-    const context: ServiceContext = { database, bus, clock: systemClock, log, registry };
+    owner.defer(() => pools.end());
+    const { database, reads } = pools;
+    const bus = owner.own(openNatsBus({ ...settings.nats, signer, name, log, registry }));
+    const context: ServiceContext = { database, reads, bus, clock: systemClock, log, registry };
     const service = owner.own(
       definition.create(context, {
         settings: settings.own,
         connectTo: (url) => http2Transport(url, credential),
-        openSignals: () => owner.own(connectNatsSignals({ ...settings.nats, name, log, registry })),
+        openSignals: () => owner.own(connectNatsSignals({ ...settings.nats, signer, name, log, registry })),
       }),
     );
-    await service.start();
-    ready = () => service.checkReady();
+    await startService(service, log, stopping);
     owner.own(
       await serveRpc({ routes: serviceRoutes(service, bus), credential, host, port: settings.port, log, registry }),
     );
+    ready = () => service.checkReady();
+    // The first of what is done at the end: whoever asks is sent elsewhere before connections are.
+    owner.defer(async () => {
+      ready = () => Promise.reject(new Error("stopping"));
+      await sleep(settings.shutdownDelayMs);
+    });
     log.info({ host, port: settings.port }, "ready");
   });
 }

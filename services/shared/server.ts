@@ -1,9 +1,9 @@
 /** The listeners of a service: RPC over HTTP/2, and an internal one over HTTP/1.1 for probes and Prometheus. */
-import { createServer } from "node:http2";
+import { createServer, type ServerHttp2Session } from "node:http2";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, type FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { serverInterceptors } from "./interceptors.ts";
+import { credentialCheck, serverInterceptors } from "./interceptors.ts";
 import type { Log } from "./log.ts";
 import { requestBytesMax, sessionMegabytesMax, type Routes } from "./transport.ts";
 
@@ -30,26 +30,45 @@ export async function serveRpc(options: {
     http2: true,
     logger: false,
     bodyLimit: requestBytesMax,
+    // What arrives before its sender knows of the end is done.
+    return503OnClosing: false,
+    // It holds for closing too, which has a limit of its own.
+    pluginTimeout: 0,
+  });
+  const isOurs = credentialCheck(options.credential);
+  // Before anything of the body is read. A stranger cannot have more of it buffered than HTTP/2 lets anyone send unasked.
+  app.addHook("onRequest", async (request, reply) => {
+    if (isOurs(request.headers.authorization)) return;
+    options.log.debug({ url: request.url }, "a call without the internal credential was refused");
+    await reply.code(401).send({ code: "unauthenticated", message: "this service answers only its own mesh" });
   });
   await app.register(fastifyConnectPlugin, {
     routes: options.routes,
-    interceptors: serverInterceptors(options.credential, options.log, options.registry),
+    interceptors: serverInterceptors(options.log, options.registry),
     readMaxBytes: requestBytesMax,
     shutdownTimeoutMs,
   });
-  // Sessions that stay open between calls would keep the listener from closing.
-  const sessions = new Set<{ close(): void }>();
+  // Sessions that stay open between calls would keep the listener from closing, and so would one that is made meanwhile.
+  const sessions = new Set<ServerHttp2Session>();
+  let isClosing = false;
   app.server.on("session", (session) => {
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
+    if (isClosing) session.close();
   });
   const address = await app.listen({ host: options.host, port: options.port });
   return {
     address,
     async close() {
+      isClosing = true;
       const closed = app.close();
       for (const session of sessions) session.close();
+      // Calls are ended before; what is left then is a connection whose other side says nothing.
+      const timer = setTimeout(() => {
+        for (const session of sessions) session.destroy();
+      }, shutdownTimeoutMs);
       await closed;
+      clearTimeout(timer);
     },
   };
 }

@@ -5,11 +5,15 @@ import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import type { OutboxRelay } from "./outbox.ts";
 import type { Database } from "./postgres.ts";
+import type { Reads } from "./reads.ts";
 import type { Routes } from "./transport.ts";
 
 /** What a service is given to work with. */
 export interface ServiceContext {
+  /** For writes, and for what the service does by itself. */
   database: Database;
+  /** For what callers read. */
+  reads: Reads;
   bus: Bus;
   clock: Clock;
   log: Log;
@@ -22,7 +26,10 @@ export interface Service {
   routes: Routes;
   /** What publishes its messages, if it has any. */
   outbox?: OutboxRelay;
-  /** Brings its schema up to date and begins its work. Its RPCs may be called from then on. */
+  /**
+   * Brings its schema up to date and begins its work. Its RPCs may be called from then on. When it fails it has begun nothing, and may be
+   * called again.
+   */
   start(): Promise<void>;
   /** Rejects while it cannot do its work. */
   checkReady: () => Promise<void>;

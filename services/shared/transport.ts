@@ -2,10 +2,11 @@
 import type { ConnectRouter, Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
-import { clientInterceptors } from "./interceptors.ts";
+import { showCredential, tellCall } from "./interceptors.ts";
 import type { Bus } from "./bus.ts";
 import { busRoutes } from "./bus-operator.ts";
 import type { Service } from "./service.ts";
+import { createSessions, repeatRefused } from "./sessions.ts";
 
 /** The RPCs of a service. */
 export type Routes = (router: ConnectRouter) => void;
@@ -38,9 +39,9 @@ export function http2Transport(url: string, credential: string): Transport {
   return createConnectTransport({
     baseUrl: url,
     httpVersion: "2",
-    interceptors: clientInterceptors(credential),
+    interceptors: [tellCall, showCredential(credential), repeatRefused],
     // Within one cluster the time to compress costs more than the bytes saved.
     acceptCompression: [],
-    nodeOptions: { maxSessionMemory: sessionMegabytesMax },
+    sessionManager: createSessions(url, { maxSessionMemory: sessionMegabytesMax }),
   });
 }

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file daybook/common/v1/error.proto.
  */
 export const file_daybook_common_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("Ch1kYXlib29rL2NvbW1vbi92MS9lcnJvci5wcm90bxIRZGF5Ym9vay5jb21tb24udjEicwoFRXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhIKBXBhcmFtGAMgASgJSACIAQESLQoGZXJyb3JzGAQgAygLMh0uZGF5Ym9vay5jb21tb24udjEuRmllbGRFcnJvckIICgZfcGFyYW0iSQoKRmllbGRFcnJvchIMCgRjb2RlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSEgoFcGFyYW0YAyABKAlIAIgBAUIICgZfcGFyYW1iBnByb3RvMw");
+  fileDesc("Ch1kYXlib29rL2NvbW1vbi92MS9lcnJvci5wcm90bxIRZGF5Ym9vay5jb21tb24udjEiowEKBUVycm9yEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRISCgVwYXJhbRgDIAEoCUgAiAEBEi0KBmVycm9ycxgEIAMoCzIdLmRheWJvb2suY29tbW9uLnYxLkZpZWxkRXJyb3ISGwoOcmV0cnlfYWZ0ZXJfbXMYBSABKA1IAYgBAUIICgZfcGFyYW1CEQoPX3JldHJ5X2FmdGVyX21zIkkKCkZpZWxkRXJyb3ISDAoEY29kZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhIKBXBhcmFtGAMgASgJSACIAQFCCAoGX3BhcmFtYgZwcm90bzM");
 
 /**
  * Error is why a call, or one item of a batch, was refused.
@@ -47,6 +47,13 @@ export type Error = Message<"daybook.common.v1.Error"> & {
    * @generated from field: repeated daybook.common.v1.FieldError errors = 4;
    */
   errors: FieldError[];
+
+  /**
+   * Milliseconds after which the same request can succeed; absent where that is not known.
+   *
+   * @generated from field: optional uint32 retry_after_ms = 5;
+   */
+  retryAfterMs?: number | undefined;
 };
 
 /**

@@ -10,11 +10,11 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/signals.proto.
  */
 export const file_daybook_identity_v1_signals: GenFile = /*@__PURE__*/
-  fileDesc("CiFkYXlib29rL2lkZW50aXR5L3YxL3NpZ25hbHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEiLwoJS2V5RW5kaW5nEg4KBmtleV9pZBgBIAEoCRISCgplbmRzX2luX21zGAIgASgNYgZwcm90bzM");
+  fileDesc("CiFkYXlib29rL2lkZW50aXR5L3YxL3NpZ25hbHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEiMwoJS2V5RW5kaW5nEg4KBmtleV9pZBgBIAEoCRIWCgplbmRzX2luX21zGAIgASgNQgIYAWIGcHJvdG8z");
 
 /**
- * KeyEnding is signalled to every gateway when a key is revoked or replaced, so that none of them goes on taking a key that it remembers. It
- * comes at most once; a gateway that it does not reach knows 5 seconds later.
+ * KeyEnding is signalled to every gateway when a key is revoked or replaced, so that none of them goes on taking a key that it remembers: each
+ * asks AuthenticateKey again. It comes at most once; a gateway that it does not reach asks 5 seconds later.
  *
  * @generated from message daybook.identity.v1.KeyEnding
  */
@@ -27,9 +27,10 @@ export type KeyEnding = Message<"daybook.identity.v1.KeyEnding"> & {
   keyId: string;
 
   /**
-   * Milliseconds from now on after which the key opens nothing; 0 when it opens nothing now.
+   * Not set any more: AuthenticateKey says until when a key is good.
    *
-   * @generated from field: uint32 ends_in_ms = 2;
+   * @generated from field: uint32 ends_in_ms = 2 [deprecated = true];
+   * @deprecated
    */
   endsInMs: number;
 };

@@ -1119,7 +1119,7 @@ export type ProfilePosition = Message<"daybook.profile.v1.ProfilePosition"> & {
   profileId: string;
 
   /**
-   * Its email, when the list is in order of that.
+   * Its email, when the list is in order of that and it has one.
    *
    * @generated from field: optional string email = 3;
    */
@@ -2865,7 +2865,7 @@ export const ProfileSort = {
   ID: 3,
 
   /**
-   * By primary email, or the oldest; only profiles that have one.
+   * By primary email, or the oldest. Profiles without an email follow all others, by id; they come first when the list descends.
    *
    * @generated from enum value: PROFILE_SORT_EMAIL = 4;
    */
