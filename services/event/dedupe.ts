@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { encodeId, timeOfUuid } from "#shared/ids.ts";
+import { digestOfKey } from "#shared/key-digest.ts";
 import type { Database, Queryable, Transaction } from "#shared/postgres.ts";
 import { formatMicros, toTimestamp } from "#shared/time.ts";
 import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
@@ -21,6 +22,7 @@ export interface HeldEvent {
 
 interface Key {
   kind: KeyKind;
+  /** A digest: what a caller names an event by may tell of a person, and keeps repeats out after the person is redacted. */
   key: string;
   fingerprint: Buffer | null;
 }
@@ -61,8 +63,8 @@ type Keyed = PreparedEvent & Partial<Pick<Recordable, "profileId" | "identifier"
 function keysOf(item: Keyed): Key[] {
   const { dedupeId, idempotencyKey } = item;
   const keys: Key[] = [];
-  if (idempotencyKey) keys.push({ kind: "idempotency_key", ...idempotencyKey });
-  if (dedupeId !== undefined) keys.push({ kind: "dedupe_id", key: dedupeId, fingerprint: null });
+  if (idempotencyKey) keys.push({ kind: "idempotency_key", ...idempotencyKey, key: digestOfKey(idempotencyKey.key) });
+  if (dedupeId !== undefined) keys.push({ kind: "dedupe_id", key: digestOfKey(dedupeId), fingerprint: null });
   const [own] = uniqueKeysOf(item);
   return own ? [...keys, own] : keys;
 }

@@ -1,5 +1,6 @@
 /** The event service alone, as a process. */
 import { createClient } from "@connectrpc/connect";
+import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { readOutboxBytesMax } from "#shared/outbox-room.ts";
 import { runService } from "#shared/process.ts";
@@ -13,8 +14,16 @@ await runService({
   read: (reader) => ({
     ...readEventSettings(reader),
     outboxBytesMax: readOutboxBytesMax(reader),
+    identityUrl: reader.url("IDENTITY_URL", ["http:"], "http://127.0.0.1:8101"),
     profileUrl: reader.url("PROFILE_URL", ["http:"], "http://127.0.0.1:8102"),
   }),
   create: (context, { settings, connectTo }) =>
-    createEvent(context, createClient(ProfileService, connectTo(settings.profileUrl)), settings),
+    createEvent(
+      context,
+      {
+        identity: createClient(IdentityService, connectTo(settings.identityUrl)),
+        profiles: createClient(ProfileService, connectTo(settings.profileUrl)),
+      },
+      settings,
+    ),
 });

@@ -1,22 +1,16 @@
-/** Whose events are, as time goes on: linked to a profile, read as a survivor's, emptied with a person. */
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+/** Re-attributes stored events: links anonymous ones, follows merges, redacts. */
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
-import {
-  EventsLinkedSchema,
-  EventsRecordedSchema,
-  type Event,
-  type EventsLinked,
-} from "#proto/daybook/event/v1/event_pb.ts";
-import { ProfileStatus, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { EventsLinkedSchema, type Event, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
+import { ProfileStatus, type Profile, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
-import { rewriteMessages } from "#shared/outbox.ts";
 import { inChunks, withTransaction } from "#shared/postgres.ts";
 import { toTimestamp } from "#shared/time.ts";
 import type { EventContext } from "./context.ts";
-import { recordedSubject } from "./recorder.ts";
+import { empty } from "./emptying.ts";
 import { insertMessage } from "./sql/outbox.ts";
-import { emptyEvents, findAnonymousUnder, linkEvents, type LinkedRow } from "./sql/profile-events.ts";
+import { findAnonymousUnder, linkEvents, type LinkedRow } from "./sql/profile-events.ts";
 
 /** An identifier in normal form. */
 export interface Identifier {
@@ -26,6 +20,7 @@ export interface Identifier {
 
 const rowsMax = 1_000;
 const linkedSubject = "daybook.event.linked";
+const ownCall = callOptions({ requestId: "", caller: "event" });
 
 /** Gives events of merged profiles to their survivors. The events themselves keep what they were recorded with. */
 export async function readAsSurvivors(
@@ -60,41 +55,98 @@ export async function findIdsOf(
   return [survivorId, ...merged.map(({ profileId: id }) => id)];
 }
 
-/** Identifiers that a profile has gained. */
-export interface Gain {
-  profileId: string;
-  identifiers: readonly Identifier[];
-}
+// The most that the profile service takes at once.
+const referencesMax = 1_000;
 
-/** Links anonymous events to the profiles that have gained their identifiers. */
-export async function link(context: EventContext, property: string, gains: readonly Gain[]): Promise<void> {
-  const identifiers = gains.flatMap((gain) => gain.identifiers);
+/**
+ * Links the anonymous events under identifiers to the profiles that have those identifiers. Links are for good, so the profile service says whose
+ * they are, not the message that mentions them.
+ */
+export async function link(context: EventContext, property: string, identifiers: readonly Identifier[]): Promise<void> {
   if (identifiers.length === 0) return;
   const columns = [identifiers.map(({ type }) => type), identifiers.map(({ value }) => value)];
   // Most of what is gained nobody has sent events under: one look for all of it tells.
   const found = await findAnonymousUnder(context.database, [property, ...columns]);
-  const wanted = new Set(found.map(keyOf));
-  for (const { profileId, identifiers: gained } of gains) {
-    const linked = await linkAll(
-      context,
-      property,
-      profileId,
-      gained.filter((one) => wanted.has(keyOf(one))),
-    );
-    if (linked === 0) continue;
+  for (const [profileId, theirs] of await findOwners(context, property, found)) {
+    if ((await linkAll(context, property, profileId, theirs)) === 0) continue;
     // Should the profile have been redacted meanwhile, it was before these events were found as its own.
-    const options = callOptions({ requestId: "", caller: "event" });
-    const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
-    const [profile] = (await calling(context.profiles.getProfiles(request, options))).profiles;
+    const profile = await readProfile(context, property, profileId);
     if (profile?.status === ProfileStatus.REDACTED) await empty(context, property, [profileId]);
   }
 }
 
-function keyOf({ type, value }: Identifier): string {
-  return `${type} ${value}`;
+/** @returns identifiers by the id of the profile that has them. */
+async function findOwners(
+  { profiles }: EventContext,
+  property: string,
+  identifiers: readonly Identifier[],
+): Promise<Map<string, Identifier[]>> {
+  const owned = new Map<string, Identifier[]>();
+  for (let from = 0; from < identifiers.length; from += referencesMax) {
+    const some = identifiers.slice(from, from + referencesMax);
+    const references = some.map((value) => ({ reference: { case: "identifier" as const, value } }));
+    const request = { propertyId: encodeId("prop", property), references };
+    const { resolutions } = await calling(profiles.resolveProfiles(request, ownCall));
+    for (const [index, { outcome }] of resolutions.entries()) {
+      const identifier = some[index];
+      if (outcome.case !== "profile" || !identifier) continue;
+      const { profileId } = outcome.value;
+      owned.set(profileId, [...(owned.get(profileId) ?? []), identifier]);
+    }
+  }
+  return owned;
 }
 
-/** Empties all events of a profile that was redacted, and what is not published yet of them. */
+async function readProfile(
+  { profiles }: EventContext,
+  property: string,
+  profileId: string,
+): Promise<Profile | undefined> {
+  const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
+  return (await calling(profiles.getProfiles(request, ownCall))).profiles[0];
+}
+
+/**
+ * Asks the profile service whether a profile is redacted, and which of some others were merged into it. Emptying is for good, so a message alone
+ * is not enough.
+ * @returns the ids whose events are to be emptied, the profile's own first.
+ * @throws Error when the profile is not redacted.
+ */
+export async function confirmRedacted(
+  context: EventContext,
+  property: string,
+  profileId: string,
+  mergedIds: readonly string[],
+): Promise<string[]> {
+  const profile = await readProfile(context, property, profileId);
+  if (profile?.id !== profileId || profile.status !== ProfileStatus.REDACTED) {
+    throw new Error(`The profile service does not confirm that ${profileId} is redacted.`);
+  }
+  if (mergedIds.length === 0) return [profileId];
+  const known = new Set(await findIdsOf(context.profiles, encodeId("prop", property), profileId, ownCall));
+  return [profileId, ...mergedIds.filter((id) => known.has(id))];
+}
+
+/**
+ * Asks the profile service whether profiles were merged away.
+ * @throws Error when one was not.
+ */
+export async function confirmMerged(
+  { profiles }: EventContext,
+  property: string,
+  sourceIds: readonly string[],
+): Promise<void> {
+  for (let from = 0; from < sourceIds.length; from += referencesMax) {
+    const some = sourceIds.slice(from, from + referencesMax);
+    const request = { propertyId: encodeId("prop", property), sourceIds: some };
+    const { merged } = await calling(profiles.getMergedProfiles(request, ownCall));
+    const known = new Set(merged.map(({ profileId }) => profileId));
+    const unknown = some.find((id) => !known.has(id));
+    if (unknown !== undefined) throw new Error(`The profile service does not confirm that ${unknown} is merged.`);
+  }
+}
+
+/** Empties all events of a profile that was redacted, and all that is stored elsewhere of what they said. */
 export async function redact(
   context: EventContext,
   property: string,
@@ -139,19 +191,4 @@ function toLinked(property: string, profileId: string, rows: readonly LinkedRow[
       ...(currency === null ? {} : { currency }),
     })),
   });
-}
-
-async function empty({ database }: EventContext, property: string, profileIds: readonly string[]): Promise<void> {
-  const profiles = profileIds.map((id) => decodeId("prof", id, "profile_ids"));
-  await inChunks(rowsMax, (rows) => emptyEvents(database, [property, profiles, rows]));
-  const theirs = new Set(profileIds);
-  const isTheirs = ({ profileId }: Event): boolean => profileId !== undefined && theirs.has(profileId);
-  await withTransaction(database, (tx) =>
-    rewriteMessages(tx, { schema: "event", property, subject: recordedSubject }, (payload) => {
-      const message = fromBinary(EventsRecordedSchema, payload);
-      if (!message.events.some(isTheirs)) return undefined;
-      for (const event of message.events) if (isTheirs(event)) event.propertiesJson = "{}";
-      return toBinary(EventsRecordedSchema, message);
-    }),
-  );
 }

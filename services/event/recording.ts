@@ -6,6 +6,7 @@ import type { Micros } from "#shared/clock.ts";
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { calling } from "#shared/interceptors.ts";
+import { metricsMax } from "#shared/limits.ts";
 import { isUniqueViolation } from "#shared/postgres.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "./dedupe.ts";
@@ -51,7 +52,7 @@ export function record(
   inputs: readonly EventInput[],
   options: CallOptions,
 ): Promise<Outcome[]> {
-  const { database, clock, profiles, relay, floor } = context;
+  const { database, clock, profiles, relay, floor, types } = context;
   const property = decodeId("prop", propertyId, "property_id");
   relay.checkRoom();
   return floor.hold(recordAll);
@@ -62,6 +63,7 @@ export function record(
 
     await settleKnown(items.filter(({ input }) => !input.operationIsNew));
     await replay(items.filter(isOpen), now);
+    await refuseTypes(items.filter(isOpen));
     let open = await resolve(items.filter(isOpen));
     // Whose they are is part of some keys.
     await replay(
@@ -102,6 +104,16 @@ export function record(
       const item = items[index];
       if (item && event) item.outcome = event.otherItem ? keyReused() : event;
     }
+  }
+
+  /** Settles the items whose type would be one too many. */
+  async function refuseTypes(items: readonly Item[]): Promise<void> {
+    const refused = await types.admit(
+      property,
+      items.map(({ prepared }) => prepared.type),
+    );
+    if (refused.size === 0) return;
+    for (const item of items) if (refused.has(item.prepared.type)) item.outcome = tooManyTypes();
   }
 
   /** Records items, settling those that get all of their keys. */
@@ -213,7 +225,12 @@ function mergedIdIn({ profile }: EventInput, { profileId }: Event): string | und
   return named === profileId ? undefined : named;
 }
 
+function tooManyTypes(): DaybookError {
+  const message = `The property has events of ${metricsMax.toLocaleString("en")} types, and can have no more. Send this event with a type that is there.`;
+  return new DaybookError("too_many_items", message, { param: "type" });
+}
+
 function keyReused(): DaybookError {
-  const message = "This idempotency_key was used for another event.";
+  const message = "`idempotency_key` was used for another event. Send a new key with a new event.";
   return new DaybookError("idempotency_key_reused", message, { param: "idempotency_key" });
 }

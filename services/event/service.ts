@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { migrate } from "#shared/migrate.ts";
@@ -24,20 +25,29 @@ import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
 import { anonymousSubject } from "./recorder.ts";
 import { probe } from "./sql/events.ts";
+import { createEventTypes } from "./types.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
-/** Makes the event service. It asks the profile service whose each event is. */
+/** What the event service asks others for. */
+export interface EventClients {
+  /** Whose each event is. */
+  profiles: Client<typeof ProfileService>;
+  /** To delete answers that speak of a redacted person. */
+  identity: Client<typeof IdentityService>;
+}
+
+/** Makes the event service. */
 export function createEvent(
   serviceContext: ServiceContext,
-  profiles: Client<typeof ProfileService>,
+  clients: EventClients,
   { retentionMonths, outboxBytesMax }: EventSettings & { outboxBytesMax?: number | undefined },
 ): Service {
   const owner = new Owner();
   const relay = createOutboxRelay({ ...serviceContext, schema: "event", outboxBytesMax });
   const { database, clock, log } = serviceContext;
   const floor = createRecordingFloor(database, clock, log);
-  const context: EventContext = { ...serviceContext, profiles, relay, floor };
+  const context: EventContext = { ...serviceContext, ...clients, relay, floor, types: createEventTypes(database) };
   return {
     routes(router) {
       router.service(EventService, {

@@ -14,6 +14,7 @@ import { calling } from "#shared/interceptors.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { openDatabase } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { forgetJobs } from "../../services/event/jobs.ts";
@@ -151,7 +152,7 @@ describeEverywhere("jobs of events", (daybook) => {
     const insert = `INSERT INTO event.jobs (property_id, id, chunk_count, created_at)
       SELECT $1, gen_random_uuid(), 1, now() FROM generate_series(1, 1000)`;
     await query(daybook(), insert, [decodeId("prop", propertyId, "")]);
-    expect(await refused([itemOf(1, "p")])).toMatchObject({ code: "service_unavailable" });
+    expect(await refused([itemOf(1, "p")])).toMatchObject({ code: "rate_limited", retryAfterMs: 10_000 });
   });
 
   test("are forgotten after 7 days", async () => {
@@ -165,7 +166,8 @@ describeEverywhere("jobs of events", (daybook) => {
     await query(daybook(), "UPDATE event.jobs SET created_at = now() - interval '8 days' WHERE id = $1", [ids[0]]);
     const log = createLog("test", "silent");
     const database = openDatabase({ url: daybook().databaseUrl, applicationName: "test", connectionsMax: 1, log });
-    const context = { database, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
+    const reads = createReads(database, log);
+    const context = { database, reads, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
     await forgetJobs(context, new AbortController().signal);
     await database.end();
     expect(await query(daybook(), "SELECT id FROM event.jobs WHERE id = ANY($1)", [ids])).toEqual([{ id: ids[1] }]);
@@ -188,8 +190,7 @@ test("what was refused is counted by its code", async () => {
     return metric && metric.values.length > 0 ? metric.values : undefined;
   });
   expect(Object.fromEntries(counts.map(({ labels, value }) => [labels["code"], value]))).toEqual({
-    invalid_event_type: 1,
-    parameter_missing: 1,
+    invalid_event_type: 2,
     parameter_invalid: 1,
   });
 });

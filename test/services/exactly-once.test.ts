@@ -20,7 +20,7 @@ const kills = 6;
 const repeats = 9;
 const [from, to] = ["2026-03-20T00:00:00Z", "2026-04-05T00:00:00Z"];
 
-test("aggregates equal a recount", async () => {
+test("aggregates equal a recount", { timeout: 180_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "daybook-exactly-once-"));
   owner.defer(() => rm(folder, { recursive: true, force: true }));
   const { url: natsUrl } = owner.own(await startNats(folder));

@@ -7,6 +7,7 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { migrate } from "#shared/migrate.ts";
 import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { createRegistry } from "#shared/server.ts";
 import { createPartitions, detachOld } from "../../services/event/maintenance.ts";
@@ -28,7 +29,14 @@ afterAll(() => owner.close());
 
 function at(time: string): ServiceContext {
   const clock = { nowMicros: () => Date.parse(time) * 1000 };
-  return { database, bus: createLocalBus(log), clock, log, registry: createRegistry() };
+  return {
+    database,
+    reads: createReads(database, log),
+    bus: createLocalBus(log),
+    clock,
+    log,
+    registry: createRegistry(),
+  };
 }
 
 const property = "01980000-0000-7000-8000-000000000001";

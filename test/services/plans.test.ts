@@ -7,6 +7,7 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { migrate } from "#shared/migrate.ts";
 import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { outboxStatements } from "#shared/sql/outbox.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
@@ -19,6 +20,7 @@ import {
   findAnonymous,
   findAnonymousUnder,
   findLastEvents,
+  findReceivedSince,
   linkEvents,
 } from "../../services/event/sql/profile-events.ts";
 import { readWatermark } from "../../services/event/sql/recorders.ts";
@@ -72,7 +74,14 @@ beforeAll(async () => {
   await migrate(database, "identity", "services/identity/migrations");
   await migrate(database, "metric", "services/metric/migrations");
   const bus = createLocalBus(log);
-  await createPartitions({ database, bus, clock: systemClock, log, registry: createRegistry() });
+  await createPartitions({
+    database,
+    reads: createReads(database, log),
+    bus,
+    clock: systemClock,
+    log,
+    registry: createRegistry(),
+  });
   client = new pg.Client({ connectionString: url });
   await client.connect();
   owner.defer(() => client.end());
@@ -192,6 +201,11 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     (db) => listProfiles(db, { sort: "email", ascending: true }, { ...profiles, ids: [id] }),
     [byProfile, "profiles_pkey"],
   ],
+  [
+    "a page of a list of profiles without an email",
+    (db) => listProfiles(db, { sort: "without_email", ascending: true }, { ...profiles, after: [id] }),
+    [byProfile, "profiles_pkey"],
+  ],
   ["an import job", (db) => findImportJob(db, [id, id, now]), ["import_jobs_pkey"]],
   ["import jobs", (db) => listImportJobs.descending(db, [id, now, true, true, true, id, 10]), ["import_jobs_pkey"]],
   ["imported profiles", (db) => listImportedProfiles(db, [id, id, id, 10]), ["import_profiles_pkey"]],
@@ -219,6 +233,11 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     "events to empty",
     (db) => emptyEvents(db, [id, [id], 10]),
     ["events_pkey", "events_property_id_profile_id_occurred_at_id_idx"],
+  ],
+  [
+    "events of a profile that were received since",
+    (db) => findReceivedSince(db, [id, id, now, now, id, 10]),
+    ["events_property_id_profile_id_occurred_at_id_idx"],
   ],
   [
     "events as they happened",

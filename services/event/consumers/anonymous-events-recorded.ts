@@ -2,7 +2,6 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus.ts";
 import { decodeId } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
 import type { EventContext } from "../context.ts";
 import { link } from "../profiles.ts";
 import { findAnonymous } from "../sql/profile-events.ts";
@@ -12,23 +11,14 @@ import { findAnonymous } from "../sql/profile-events.ts";
  * recording, and then what it told of that came too early for them.
  */
 export function anonymousEventsRecorded(context: EventContext): BusHandler {
-  const { database, profiles } = context;
+  const { database } = context;
   return async (payloads) => {
     const messages = payloads.map(({ payload }) => fromBinary(AnonymousEventsRecordedSchema, payload));
     for (const { propertyId, eventIds } of messages) {
       const property = decodeId("prop", propertyId, "property_id");
       const ids = eventIds.map((id) => decodeId("evt", id, "event_ids"));
       const identifiers = await findAnonymous(database, [property, ids]);
-      if (identifiers.length === 0) continue;
-      const references = identifiers.map((value) => ({ reference: { case: "identifier" as const, value } }));
-      const options = callOptions({ requestId: "", caller: "event" });
-      const { resolutions } = await calling(profiles.resolveProfiles({ propertyId, references }, options));
-      const gains = resolutions.flatMap(({ outcome }, index) => {
-        const identifier = identifiers[index];
-        if (outcome.case !== "profile" || !identifier) return [];
-        return [{ profileId: outcome.value.profileId, identifiers: [identifier] }];
-      });
-      await link(context, property, gains);
+      await link(context, property, identifiers);
     }
   };
 }

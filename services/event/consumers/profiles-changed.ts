@@ -9,7 +9,7 @@ import { decodeId } from "#shared/ids.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
 import { checkHeld } from "../floor.ts";
-import { link, redact } from "../profiles.ts";
+import { confirmMerged, confirmRedacted, link, redact, type Identifier } from "../profiles.ts";
 import { recordEvents, type Recordable } from "../recorder.ts";
 import { readEvents } from "../sql/events.ts";
 
@@ -19,19 +19,44 @@ export function profilesChanged(context: EventContext): BusHandler {
     const messages = payloads.map(({ payload }) => fromBinary(ProfilesChangedSchema, payload));
     const byProperty = Map.groupBy(messages, ({ propertyId }) => decodeId("prop", propertyId, "property_id"));
     for (const [property, some] of byProperty) {
-      await recordOnce(context, property, some.flatMap(toEvents));
       const changes = some.flatMap((message) => message.changes);
-      const gains = changes.flatMap(({ profileId, change }) =>
-        change.case === "identified" ? [{ profileId, identifiers: change.value.identifiers }] : [],
-      );
-      await link(context, property, gains);
-      for (const { profileId, change } of changes) {
-        if (change.case !== "redacted") continue;
-        const { mergedProfileIds, identifiers } = change.value;
-        await redact(context, property, [profileId, ...mergedProfileIds], identifiers);
-      }
+      // Before anything is done: what follows cannot be undone.
+      const redactions = await confirm(context, property, changes);
+      await recordOnce(context, property, some.flatMap(toEvents));
+      const gained = changes.flatMap(({ change }) => (change.case === "identified" ? change.value.identifiers : []));
+      await link(context, property, gained);
+      for (const { profileIds, identifiers } of redactions) await redact(context, property, profileIds, identifiers);
     }
   };
+}
+
+interface Redaction {
+  profileIds: readonly string[];
+  identifiers: readonly Identifier[];
+}
+
+/**
+ * Has the profile service confirm merges and redactions.
+ * @returns the redactions.
+ * @throws Error when it does not; the message then becomes a dead letter.
+ */
+async function confirm(
+  context: EventContext,
+  property: string,
+  changes: readonly ProfileChange[],
+): Promise<Redaction[]> {
+  const sources = changes.flatMap(({ change }) => (change.case === "merged" ? [change.value.sourceProfileId] : []));
+  await confirmMerged(context, property, sources);
+  const redactions: Redaction[] = [];
+  for (const { profileId, change } of changes) {
+    if (change.case !== "redacted") continue;
+    const { mergedProfileIds, identifiers } = change.value;
+    redactions.push({
+      profileIds: await confirmRedacted(context, property, profileId, mergedProfileIds),
+      identifiers,
+    });
+  }
+  return redactions;
 }
 
 type SystemEvent = Recordable & { id: string };

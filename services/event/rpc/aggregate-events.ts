@@ -8,9 +8,10 @@ import {
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { isRawNumber, parseJson, textProblem } from "#shared/json.ts";
+import { parseField, type EventField } from "#shared/event-field.ts";
+import { createAggregateShare } from "#shared/reads.ts";
 import { formatTimestamp } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
-import { parseField, type EventField } from "../domain/field.ts";
 import {
   aggregateEvents as aggregate,
   groupRowsMax,
@@ -23,8 +24,9 @@ const eventsMax = 2_000_000;
 const groupByMax = 3;
 const conditionsMax = 10;
 
-export function aggregateEvents({ database }: EventContext): ServiceImpl<typeof EventService>["aggregateEvents"] {
-  return async (request) => {
+export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof EventService>["aggregateEvents"] {
+  const share = createAggregateShare(reads);
+  return async (request, { signal }) => {
     const property = decodeId("prop", request.propertyId, "property_id");
     const { bucketStarts, to, groupBy, conditions } = request;
     if (bucketStarts.length < 1 || bucketStarts.length > bucketsMax || !to) {
@@ -35,7 +37,7 @@ export function aggregateEvents({ database }: EventContext): ServiceImpl<typeof 
     }
     if (groupBy.length > groupByMax) throw invalid(`There are at most ${groupByMax} groupings.`, "group_by");
     if (conditions.length > conditionsMax) throw invalid(`There are at most ${conditionsMax} conditions.`, "filter");
-    const rows = await aggregate(database, {
+    const question = {
       property,
       type: request.type,
       bucketStarts: bucketStarts.map(formatTimestamp),
@@ -47,7 +49,8 @@ export function aggregateEvents({ database }: EventContext): ServiceImpl<typeof 
       })),
       withProfiles: request.withProfiles,
       eventsMax: request.eventsMax,
-    });
+    };
+    const rows = await share.run(property, () => aggregate(reads.of(property, signal), question), signal);
     if ((rows[0]?.scanned ?? 0) > request.eventsMax) {
       const message = `There are more than ${request.eventsMax} events in this range, too many to be read one by one. Ask for a shorter one.`;
       throw new DaybookError("too_many_items", message, { param: "to" });

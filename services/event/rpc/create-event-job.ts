@@ -10,6 +10,7 @@ import { DaybookError } from "#shared/errors.ts";
 import { decodeId, newId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import { withTransaction } from "#shared/postgres.ts";
+import { Steps } from "#shared/steps.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
 import { askForChunk, chunkItemsMax } from "../jobs.ts";
@@ -18,6 +19,8 @@ import { countUnfinishedJobs, findJob, insertJob, lockJobs } from "../sql/jobs.t
 const itemsMax = 1000;
 const bytesMax = 15 * 1024 * 1024;
 const unfinishedMax = 1000;
+// Some jobs are likely to be finished by then.
+const unfinishedRetryMs = 10_000;
 
 export function createEventJob(context: EventContext): ServiceImpl<typeof EventService>["createEventJob"] {
   const { database, clock, relay } = context;
@@ -26,7 +29,7 @@ export function createEventJob(context: EventContext): ServiceImpl<typeof EventS
     const property = decodeId("prop", propertyId, "property_id");
     const job = decodeId("job", jobId, "job_id");
     const now = formatMicros(clock.nowMicros());
-    const payloads = toPayloads(items.map((item, index) => readItem(item, index, now)));
+    const payloads = await toPayloads(items.map((item, index) => readItem(item, index, now)));
     relay.checkRoom();
     await withTransaction(database, async (tx) => {
       await lockJobs(tx, [property]);
@@ -35,7 +38,7 @@ export function createEventJob(context: EventContext): ServiceImpl<typeof EventS
       const [unfinished] = await countUnfinishedJobs(tx, [property, unfinishedMax]);
       if (!unfinished || unfinished.count >= unfinishedMax) {
         const message = `At most ${unfinishedMax.toLocaleString("en")} jobs of a property are unfinished at a time. Try again later.`;
-        throw new DaybookError("service_unavailable", message);
+        throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
       }
       await insertJob(tx, [property, job, now, payloads]);
       await askForChunk(tx, property, job, 0);
@@ -58,9 +61,11 @@ function readItem({ event, profile, update }: EventJobItem, index: number, now: 
   };
 }
 
-function toPayloads(items: readonly ReturnType<typeof readItem>[]): Buffer[] {
+async function toPayloads(items: readonly ReturnType<typeof readItem>[]): Promise<Buffer[]> {
   const payloads: Buffer[] = [];
+  const pauses = new Steps();
   for (let from = 0; from < items.length; from += chunkItemsMax) {
+    await pauses.next();
     const message = create(CreateEventJobRequestSchema, { items: items.slice(from, from + chunkItemsMax) });
     payloads.push(Buffer.from(toBinary(CreateEventJobRequestSchema, message)));
   }

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetLastEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
-import { calling, onwardOptions } from "#shared/interceptors.ts";
+import { calling, onwardReadOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import { toTimestamp } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
@@ -10,13 +10,13 @@ import { findLastEvents } from "../sql/profile-events.ts";
 
 const profilesMax = 500;
 
-export function getLastEvents({ database, profiles }: EventContext): ServiceImpl<typeof EventService>["getLastEvents"] {
+export function getLastEvents({ reads, profiles }: EventContext): ServiceImpl<typeof EventService>["getLastEvents"] {
   return async ({ propertyId, profileIds }, handlerContext) => {
     checkItemCount(profileIds.length, profilesMax, "profile_ids");
     const property = decodeId("prop", propertyId, "property_id");
     const asked = new Map(profileIds.map((id) => [encodeId("prof", decodeId("prof", id, "profile_ids")), id]));
     const survivorIds = [...asked.keys()];
-    const options = onwardOptions(handlerContext);
+    const options = onwardReadOptions(handlerContext);
     const { merged } = await calling(profiles.getMergedProfiles({ propertyId, survivorIds }, options));
     // A merged profile stands for its survivor.
     const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
@@ -26,7 +26,7 @@ export function getLastEvents({ database, profiles }: EventContext): ServiceImpl
       const sources = sourcesOf.get(survivor)?.map(({ profileId }) => profileId) ?? [];
       return [...new Set([survivor, ...sources])].map((profile) => ({ id, profile }));
     });
-    const rows = await findLastEvents(database, [
+    const rows = await findLastEvents(reads.of(property, handlerContext.signal), [
       property,
       columns.map(({ id }) => decodeId("prof", id, "profile_ids")),
       columns.map(({ profile }) => decodeId("prof", profile, "profile_ids")),

@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { EventSort, ListEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
-import { onwardOptions } from "#shared/interceptors.ts";
+import { onwardReadOptions } from "#shared/interceptors.ts";
 import { readPage } from "#shared/page.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
@@ -13,14 +13,14 @@ import { listEvents as list } from "../sql/list.ts";
 
 const limitMax = 1000;
 
-export function listEvents({ database, profiles }: EventContext): ServiceImpl<typeof EventService>["listEvents"] {
+export function listEvents({ reads, profiles }: EventContext): ServiceImpl<typeof EventService>["listEvents"] {
   return async (request, handlerContext) => {
     const { propertyId, limit, ascending, after, source, profileId } = request;
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} events.`, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
-    const options = onwardOptions(handlerContext);
+    const options = onwardReadOptions(handlerContext);
     const wanted = profileId === undefined ? undefined : encodeId("prof", decodeId("prof", profileId, "profile_id"));
     const ids = wanted === undefined ? undefined : await findIdsOf(profiles, propertyId, wanted, options);
     const sort = request.sort === EventSort.RECEIVED_AT ? "received_at" : "occurred_at";
@@ -38,13 +38,15 @@ export function listEvents({ database, profiles }: EventContext): ServiceImpl<ty
       time: formatMicros(fromTimestamp(after.time)),
       id: decodeId("evt", after.eventId, "after"),
     };
+    const reader = reads.of(property, handlerContext.signal);
     const { rows, hasMore } = await readPage(limit, begin, {
-      read: (place, count) => list(database, { sort, ascending }, { ...values, after: place, limit: count }),
+      read: (place, count) => list(reader, { sort, ascending }, { ...values, after: place, limit: count }),
       placeOf: (row) => ({ time: formatMicros(row[sort]), id: row.id }),
       sizeOf: ({ properties }) => properties.length,
     });
     const events = rows.map(toEvent);
     await readAsSurvivors(profiles, propertyId, events, options);
-    return create(ListEventsResponseSchema, { events, hasMore });
+    const isMerged = wanted !== undefined && ids?.[0] !== wanted;
+    return create(ListEventsResponseSchema, { events, hasMore, ...(isMerged ? { resolvedFrom: wanted } : {}) });
   };
 }

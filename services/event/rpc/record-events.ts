@@ -7,19 +7,35 @@ import {
   type RecordEventResult,
 } from "#proto/daybook/event/v1/event_pb.ts";
 import { DaybookError, toErrorMessage } from "#shared/errors.ts";
+import { createFairShare } from "#shared/fair-share.ts";
 import { onwardOptions } from "#shared/interceptors.ts";
 import { checkItemCount } from "#shared/limits.ts";
+import { overShare } from "#shared/reads.ts";
 import type { EventContext } from "../context.ts";
 import { readAsSurvivors } from "../profiles.ts";
 import { record, type Outcome } from "../recording.ts";
 
 const eventsMax = 1000;
+// One property leaves a third of the connections to the others.
+const writesPerPropertyShare = 2 / 3;
+const writesWaitingMax = 500;
+const writesWaitingPerPropertyMax = 100;
+const writeWaitMsMax = 5_000;
 
 export function recordEvents(context: EventContext): ServiceImpl<typeof EventService>["recordEvents"] {
+  const connectionsMax = context.database.options.max;
+  const share = createFairShare({
+    slotsMax: connectionsMax,
+    slotsPerKeyMax: Math.ceil(connectionsMax * writesPerPropertyShare),
+    waitingMax: writesWaitingMax,
+    waitingPerKeyMax: writesWaitingPerPropertyMax,
+    waitMsMax: writeWaitMsMax,
+    refusal: () => overShare("Too many writes of this property are waiting."),
+  });
   return async ({ propertyId, events, returnEvents }, handlerContext) => {
     checkItemCount(events.length, eventsMax, "events");
     const options = onwardOptions(handlerContext);
-    const outcomes = await record(context, propertyId, events, options);
+    const outcomes = await share.run(propertyId, () => record(context, propertyId, events, options));
     if (returnEvents) {
       const known = outcomes.flatMap((outcome) => ("isKnown" in outcome && outcome.isKnown ? [outcome.event] : []));
       await readAsSurvivors(context.profiles, propertyId, known, options);

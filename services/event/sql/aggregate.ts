@@ -1,6 +1,6 @@
 /** Counting of events where they are stored, by groups that no roll-up knows. */
 import { plannedStatement, type Queryable } from "#shared/postgres.ts";
-import type { EventField } from "../domain/field.ts";
+import type { EventField } from "#shared/event-field.ts";
 
 /** A JSON scalar that a field equals; numbers as their text. */
 export type ConditionValue = { string: string } | { number: string } | boolean | null;
@@ -45,13 +45,14 @@ export function aggregateEvents(database: Queryable, values: AggregateValues): P
   const parameters: unknown[] = [property, type, bucketStarts[0], to, values.eventsMax + 1, bucketStarts];
   const add = (value: unknown): string => `$${parameters.push(value)}`;
   const groups = groupBy.map((field, index) => ({ name: `g${index}`, sql: groupText(field, add) }));
-  const fulfils = conditions.map(({ field, value }) => `(${conditionText(field, value, add)})`);
+  const record = createRecord(add);
+  const fulfils = conditions.map(({ field, value }) => `(${conditionText(field, value, record, add)})`);
   const names = groups.map(({ name }) => name);
   const text = `
     WITH scanned AS MATERIALIZED (
       SELECT ${["e.occurred_at", "e.value", "e.profile_id", ...groups.map(({ name, sql }) => `${sql} AS ${name}`)].join(", ")},
              ${fulfils.length > 0 ? fulfils.join(" AND ") : "true"} AS fulfils
-      FROM event.events e
+      FROM event.events e ${record.join()}
       WHERE e.property_id = $1 AND e.type = $2 AND e.occurred_at >= $3 AND e.occurred_at < $4 AND e.occurred_at > '-infinity'
       LIMIT $5
     )
@@ -76,19 +77,49 @@ function groupText(field: EventField, add: (value: unknown) => string): string {
 // What numeric holds; more digits than that are compared as they are written.
 const numberPattern = "^-?[0-9.]{1,255}([eE][+-]?[0-9]{1,4})?$";
 
-function conditionText(field: EventField, value: ConditionValue, add: (value: unknown) => string): string {
+// Longer names are no columns of PostgreSQL, and neither is an empty one.
+const columnBytesMax = 63;
+
+/**
+ * The keys of properties that conditions look at, as columns of json that are read in one pass: each `#>` would read the whole of an event's
+ * properties again. A key without a value, or with null, is NULL.
+ */
+function createRecord(add: (value: unknown) => string) {
+  const columns = new Set<string>();
+  return {
+    /** The value at a path as json. */
+    valueAt([key = "", ...rest]: readonly string[]): string {
+      if (key === "" || Buffer.byteLength(key) > columnBytesMax)
+        return `(e.properties #> ${add([key, ...rest])}::text[])`;
+      const column = `"${key.replaceAll('"', '""')}"`;
+      columns.add(column);
+      return rest.length === 0 ? `r.${column}` : `(r.${column} #> ${add(rest)}::text[])`;
+    },
+    /** To be joined with the events. */
+    join(): string {
+      if (columns.size === 0) return "";
+      const list = [...columns].map((column) => `${column} json`).join(", ");
+      return `CROSS JOIN LATERAL json_to_record(e.properties) AS r (${list})`;
+    },
+  };
+}
+
+function conditionText(
+  field: EventField,
+  value: ConditionValue,
+  record: ReturnType<typeof createRecord>,
+  add: (value: unknown) => string,
+): string {
   if (typeof field === "string") {
     if (value === null) return `e.${field} IS NULL`;
     return typeof value === "object" && "string" in value ? `e.${field} = ${add(value.string)}` : "false";
   }
-  const path = `${add(field.path)}::text[]`;
-  const kind = `json_typeof(e.properties #> ${path})`;
-  const found = `(e.properties #>> ${path})`;
-  if (value === null) return `coalesce(${kind}, 'null') = 'null'`;
-  if (typeof value === "boolean") return `${kind} = 'boolean' AND ${found} = '${value}'`;
-  if ("string" in value) return `${kind} = 'string' AND ${found} = ${add(value.string)}`;
+  const found = record.valueAt(field.path);
+  if (value === null) return `coalesce(${found}::text, 'null') = 'null'`;
+  if (typeof value === "boolean") return `${found}::text = '${value}'`;
+  if ("string" in value) return `json_typeof(${found}) = 'string' AND ${found} #>> '{}' = ${add(value.string)}`;
   const number = add(value.number);
-  return `CASE WHEN ${kind} <> 'number' THEN false
-               WHEN ${found} ~ '${numberPattern}' AND ${number}::text ~ '${numberPattern}' THEN ${found}::numeric = ${number}::text::numeric
-               ELSE ${found} = ${number}::text END`;
+  return `CASE WHEN json_typeof(${found}) <> 'number' THEN false
+               WHEN ${found}::text ~ '${numberPattern}' AND ${number}::text ~ '${numberPattern}' THEN ${found}::text::numeric = ${number}::text::numeric
+               ELSE ${found}::text = ${number}::text END`;
 }

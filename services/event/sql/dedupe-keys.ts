@@ -1,5 +1,7 @@
 import { statement } from "#shared/postgres.ts";
 
+// All keys here are digests: of a dedupe_id and an idempotency_key as key-digest.ts makes them, of a unique_id as domain/unique-key.ts does.
+
 /** What a caller can name an event by to have it once. */
 export type KeyKind = "dedupe_id" | "idempotency_key" | "unique_id";
 

@@ -42,16 +42,27 @@ export const linkEvents = statement<LinkedRow>(
    RETURNING type, occurred_at, source, currency`,
 );
 
-/** Empties the properties of the events of profiles. $1 property_id, $2 profile ids, $3 rows at most. One row for each. */
+/** Empties events of profiles of what they say of a person: properties and dedupe_id. $1 property_id, $2 profile ids, $3 rows at most. One row for each. */
 export const emptyEvents = statement<{ emptied: boolean }>(
   "event.profile_events.empty",
-  `UPDATE event.events SET properties = '{}'
+  `UPDATE event.events SET properties = '{}', dedupe_id = NULL
    WHERE property_id = $1 AND id = ANY(ARRAY(
      SELECT id FROM event.events
-     WHERE property_id = $1 AND profile_id = ANY($2::uuid[]) AND properties::text <> '{}'
+     WHERE property_id = $1 AND profile_id = ANY($2::uuid[]) AND (properties::text <> '{}' OR dedupe_id IS NOT NULL)
      LIMIT $3
    ))
    RETURNING true AS emptied`,
+);
+
+/**
+ * Events of a profile that were received from an instant on, a page at a time. $1 property_id, $2 profile_id, $3 received_at, $4 occurred_at and $5 id
+ * behind which, $6 rows at most. In the order of the index of profiles, so that the one of reception is not taken.
+ */
+export const findReceivedSince = statement<{ id: string; occurred_at: Micros }>(
+  "event.profile_events.find_received_since",
+  `SELECT id, occurred_at FROM event.events
+   WHERE property_id = $1 AND profile_id = $2 AND received_at >= $3 AND (occurred_at, id) > ($4, $5)
+   ORDER BY occurred_at, id LIMIT $6`,
 );
 
 /** When the last event of each profile happened. $1 property_id, $2 profiles, $3 ids under which they have events: one for each of those */

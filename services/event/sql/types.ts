@@ -1,0 +1,32 @@
+import { statement } from "#shared/postgres.ts";
+
+/** Reads how many types a property has, and holds off others that add some until the end of the transaction. $1 property_id */
+export const lockTypeCount = statement<{ count: number }>(
+  "event.types.lock_count",
+  `INSERT INTO event.type_counts AS c (property_id, count) VALUES ($1, 0)
+   ON CONFLICT (property_id) DO UPDATE SET count = c.count
+   RETURNING count`,
+);
+
+/**
+ * Of some types those that a property has: it was given them, or has events of them from before types were counted.
+ * $1 property_id, $2 types
+ */
+export const findTypes = statement<{ type: string; is_counted: boolean }>(
+  "event.types.find",
+  `SELECT wanted.type, counted.type IS NOT NULL AS is_counted
+   FROM unnest($2::text[]) AS wanted (type)
+   LEFT JOIN LATERAL (SELECT t.type FROM event.types t WHERE t.property_id = $1 AND t.type = wanted.type LIMIT 1) counted ON true
+   LEFT JOIN LATERAL (
+     SELECT e.type FROM event.events e
+     WHERE counted.type IS NULL AND e.property_id = $1 AND e.type = wanted.type AND e.occurred_at > '-infinity' LIMIT 1
+   ) stored ON true
+   WHERE counted.type IS NOT NULL OR stored.type IS NOT NULL`,
+);
+
+/** $1 property_id, $2 types that it does not have yet */
+export const insertTypes = statement(
+  "event.types.insert",
+  `WITH added AS (INSERT INTO event.types (property_id, type) SELECT $1, type FROM unnest($2::text[]) AS t (type) RETURNING 1)
+   UPDATE event.type_counts SET count = count + (SELECT count(*) FROM added) WHERE property_id = $1`,
+);

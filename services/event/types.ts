@@ -1,0 +1,44 @@
+/**
+ * The types of events that a property has. Each makes a metric, so a type beyond the limit is refused before anything is recorded: an event that
+ * was answered is always counted.
+ */
+import { LRUCache } from "lru-cache";
+import { metricsMax } from "#shared/limits.ts";
+import { withTransaction, type Database } from "#shared/postgres.ts";
+import { findTypes, insertTypes, lockTypeCount } from "./sql/types.ts";
+
+/** See createEventTypes. */
+export interface EventTypes {
+  /** Gives a property the types that it does not have yet, in their order. @returns those that would be too many. */
+  admit(property: string, types: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+const rememberedMax = 50_000;
+const none: ReadonlySet<string> = new Set();
+
+export function createEventTypes(database: Database): EventTypes {
+  // Types are never taken back, so what is remembered stays true. What was refused is not remembered.
+  const known = new LRUCache<string, true>({ max: rememberedMax });
+  const keyOf = (property: string, type: string): string => `${property} ${type}`;
+
+  return {
+    async admit(property, types) {
+      const unknown = [...new Set(types)].filter((type) => !known.get(keyOf(property, type)));
+      if (unknown.length === 0) return none;
+      const refused = await withTransaction(database, async (tx) => {
+        const found = await findTypes(tx, [property, unknown]);
+        if (found.length === unknown.length && found.every(({ is_counted: isCounted }) => isCounted)) return none;
+        const [counted] = await lockTypeCount(tx, [property]);
+        // Somebody may have added them before the lock was ours.
+        const rows = new Map((await findTypes(tx, [property, unknown])).map((row) => [row.type, row.is_counted]));
+        const room = Math.max(0, metricsMax - (counted?.count ?? 0));
+        const admitted = new Set(unknown.filter((type) => !rows.has(type)).slice(0, room));
+        const added = unknown.filter((type) => admitted.has(type) || rows.get(type) === false);
+        if (added.length > 0) await insertTypes(tx, [property, added]);
+        return new Set(unknown.filter((type) => !rows.has(type) && !admitted.has(type)));
+      });
+      for (const type of unknown) if (!refused.has(type)) known.set(keyOf(property, type), true);
+      return refused;
+    },
+  };
+}
