@@ -1,12 +1,13 @@
 /** What the profile service tells over the bus, as rows of its outbox. */
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { ProfilesChangedSchema, type ProfileChangeSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { Place } from "#shared/bus.ts";
 import type { Micros } from "#shared/clock.ts";
 import { encodeId, newUuid } from "#shared/ids.ts";
 import { rewriteMessages } from "#shared/outbox.ts";
 import type { Transaction } from "#shared/postgres.ts";
 import { toTimestamp } from "#shared/time.ts";
-import { makesProfile, type NormalIdentifier } from "./domain/identifiers.ts";
+import { makesProfile, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { insertMessages } from "./sql/outbox.ts";
 import type { Turn } from "./turns.ts";
 
@@ -105,17 +106,17 @@ export async function tell(tx: Transaction, turn: Turn, messages: readonly Messa
 }
 
 /**
- * Takes out of messages that are not published yet what profiles were known by. A message that is on its way at this moment arrives as it is.
- * @returns what was taken out.
+ * Takes out of messages that are not taken yet what profiles were known by. A message that is on its way at this moment arrives as it is.
+ * @returns what was taken out, and where the bus has messages as they were.
  */
 export async function forgetIdentifiers(
   tx: Transaction,
   property: string,
   profiles: readonly string[],
-): Promise<NormalIdentifier[]> {
+): Promise<{ taken: NormalIdentifier[]; replaced: Place[] }> {
   const forgotten = new Set(profiles.map((id) => encodeId("prof", id)));
   const taken: NormalIdentifier[] = [];
-  await rewriteMessages(tx, { schema: "profile", property, subject }, (payload) => {
+  const replaced = await rewriteMessages(tx, { schema: "profile", property, subject }, (payload) => {
     const message = fromBinary(ProfilesChangedSchema, payload);
     const kept = message.changes.filter(({ profileId, change }) => {
       const isTaken = change.case === "identified" && forgotten.has(profileId);
@@ -125,5 +126,5 @@ export async function forgetIdentifiers(
     if (kept.length === message.changes.length) return undefined;
     return toBinary(ProfilesChangedSchema, { ...message, changes: kept });
   });
-  return taken;
+  return { taken, replaced };
 }

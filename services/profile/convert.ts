@@ -6,8 +6,11 @@ import {
   type Precondition,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { applyOperations, mergeAttributes, type AttributeOperation } from "./domain/attributes.ts";
-import { locationFields, type LocationChanges } from "./domain/location.ts";
+import { findValuePresenceFault, missingOp } from "#shared/values/attribute-operations.ts";
+import { locationFields } from "#shared/values/location.ts";
+import type { AttributeOperation } from "./domain/attribute-operations.ts";
+import { Attributes } from "./domain/attributes.ts";
+import type { LocationChanges } from "./domain/location.ts";
 
 export function toLocationChanges(patch: LocationPatch | undefined): LocationChanges {
   const changes: LocationChanges = {};
@@ -21,30 +24,28 @@ export function toLocationChanges(patch: LocationPatch | undefined): LocationCha
 
 /**
  * Applies what a message says of attributes: whole keys first, then operations.
- * @throws DaybookError as mergeAttributes and applyOperations do.
+ * @param current their text, or attributes that are under changes.
+ * @returns the text that they then are.
+ * @throws DaybookError as Attributes.change does.
  */
 export function changeAttributes(
-  current: string,
+  current: string | Attributes,
   { attributesJson, attributeOperations }: { attributesJson?: string; attributeOperations: OperationMessage[] },
 ): string {
-  const merged = attributesJson === undefined ? current : mergeAttributes(current, attributesJson);
-  return attributeOperations.length === 0 ? merged : applyOperations(merged, attributeOperations.map(toOperation));
+  const attributes = typeof current === "string" ? new Attributes(current) : current;
+  if (attributesJson !== undefined || attributeOperations.length > 0) {
+    attributes.change(attributesJson, attributeOperations.map(toOperation));
+  }
+  return attributes.text;
 }
 
 function toOperation({ op, path, valueJson }: OperationMessage, index: number): AttributeOperation {
   const param = `attribute_operations.${index}`;
   const name = operatorNames.get(op);
-  if (name === undefined) {
-    throw new DaybookError("parameter_missing", "An operation has an op.", { param: `${param}.op` });
-  }
-  if (name === "delete") {
-    if (valueJson === undefined) return { op: name, path };
-    throw new DaybookError("parameter_conflict", "A deletion has no value.", { param: `${param}.value` });
-  }
-  if (valueJson === undefined) {
-    throw new DaybookError("parameter_missing", "This operation has a value.", { param: `${param}.value` });
-  }
-  return { op: name, path, valueJson };
+  if (name === undefined) throw DaybookError.ofFields([missingOp(`${param}.op`)]);
+  const fault = findValuePresenceFault(name, valueJson !== undefined, `${param}.value`);
+  if (fault) throw DaybookError.ofFields([fault]);
+  return name === "delete" ? { op: name, path } : { op: name, path, valueJson: valueJson ?? "" };
 }
 
 const operatorNames = new Map<AttributeOperator, AttributeOperation["op"]>([

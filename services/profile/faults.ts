@@ -2,7 +2,7 @@
 import type { AttributeOperation, IdentifierInput, LocationPatch } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { changeAttributes, toLocationChanges } from "./convert.ts";
-import { readIdentifiers } from "./domain/identifiers.ts";
+import { readIdentifiers } from "#shared/values/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
 
 /** What a write of a profile may say. */

@@ -1,9 +1,14 @@
 /** Whose identifiers are: the same person's, nobody's, or those of several. */
-import { DaybookError, type FieldError } from "#shared/errors.ts";
+import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import type { UpdateProfileRequest, UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { checkItemCount } from "#shared/limits.ts";
-import { identifierKey, identifiersPerWriteMax, readIdentifiers, type NormalIdentifier } from "./domain/identifiers.ts";
+import {
+  identifierKey,
+  identifiersPerWriteMax,
+  readIdentifiers,
+  type NormalIdentifier,
+} from "#shared/values/identifiers.ts";
 import { readProfilesByIdentifiers, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
 
@@ -34,29 +39,35 @@ export function chooseHolder(
 }
 
 /**
- * The error for identifiers that profiles have which are not the one to be written. It names the holder of each.
- * @param param of all of them, and of each.
+ * The error for identifiers that profiles have which are not the one to be written. It names the holder of each; its own message names all holders, as an
+ * item of a batch shows nothing else.
+ * @param advice what to do about it, as a sentence.
+ * @param paramOf where an identifier stands.
  */
 export function identityConflict(
-  message: string,
+  advice: string,
   wanted: readonly NormalIdentifier[],
   holders: readonly ProfileRow[],
-  param: { all: string; each: (index: number) => string },
+  paramOf: (index: number) => string = (index) => `identifiers.${index}`,
 ): DaybookError {
   const holderOf = new Map(
     holders.flatMap(({ id, identifiers }) => identifiers.map((identifier) => [identifierKey(identifier), id])),
   );
-  const errors = wanted.flatMap((identifier, index): FieldError[] => {
+  const held = wanted.flatMap((identifier, index) => {
     const holder = holderOf.get(identifierKey(identifier));
-    if (holder === undefined) return [];
-    const text = `This identifier belongs to ${encodeId("prof", holder)}.`;
-    return [{ code: "identity_conflict", message: text, param: param.each(index) }];
+    return holder === undefined ? [] : [{ holder: encodeId("prof", holder), param: paramOf(index) }];
   });
-  return new DaybookError("identity_conflict", message, { param: param.all, errors });
+  const [first, ...others] = [...new Set(held.map(({ holder }) => holder))].slice(0, fieldErrorsMax);
+  const rest = others.length > 0 ? `, and others of this request to ${others.join(", ")}` : "";
+  const errors = held.map(({ holder, param }, index): FieldError => ({
+    code: "identity_conflict",
+    message: `This identifier belongs to ${holder}${index === 0 ? `${rest}. ${advice}` : "."}`,
+    param,
+  }));
+  const [top] = errors;
+  if (!first || !top) throw new RangeError("no identifier is held by another profile");
+  return new DaybookError(top.code, top.message, { param: top.param, errors });
 }
-
-/** Where identifiers stand in a write of a profile. */
-export const identifiersParam = { all: "identifiers", each: (index: number): string => `identifiers.${index}` };
 
 /** Which identifiers a write says, by their values, that the profile is to have no more, as keys. */
 export function readUnwanted({

@@ -4,10 +4,15 @@ import { decodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeAttributes, toLocationChanges } from "./convert.ts";
-import { identifierKey, identifiersPerWriteMax, readIdentifiers, type WantedIdentifier } from "./domain/identifiers.ts";
+import {
+  identifierKey,
+  identifiersPerWriteMax,
+  readIdentifiers,
+  type WantedIdentifier,
+} from "#shared/values/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import { chooseRemoved, findHolders, identifiersParam, identityConflict, readUnwanted } from "./identity.ts";
+import { chooseRemoved, findHolders, identityConflict, readUnwanted } from "./identity.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
 import { writeToProfile, type Edit } from "./writing.ts";
@@ -60,8 +65,7 @@ async function changeIdentifiers(
   if (added.length > 0) {
     const holders = await findHolders(turn, added);
     if (holders.length > 0) {
-      const message = "Another profile has one of the identifiers. Merge the two, or take it from the other first.";
-      throw identityConflict(message, wanted, holders, identifiersParam);
+      throw identityConflict("Merge the profiles, or take the identifier from the other first.", wanted, holders);
     }
   }
   const isUnwanted = (own: ProfileIdentifierRow): boolean =>

@@ -3,29 +3,23 @@ import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { isTransient, isUniqueViolation, withTransaction } from "#shared/postgres.ts";
+import { planChain, separate, settling, type PlannedChain, type Step, type Upsert } from "./chains.ts";
 import type { ProfileContext } from "./context.ts";
-import { identifierKey, type WantedIdentifier } from "./domain/identifiers.ts";
-import { listingFaults } from "./faults.ts";
-import { findHolders } from "./identity.ts";
 import { findDone, recordOperations, type DoneOperation } from "./operations.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
 import { closeTurn, LostRace, openTurn, type Turn } from "./turns.ts";
-import { decide, readWanted, upsert, type Upserted } from "./upsert.ts";
-import { execute, isCompound, planEdit, planInsert, type Plan } from "./writing.ts";
+import { readWanted, upsert, type Upserted } from "./upsert.ts";
+import { execute } from "./writing.ts";
 
 /** What became of an upsert among others; one that is contended would have had to wait, and nothing was done of it. */
 export type UpsertOutcome = Upserted | DaybookError | "contended";
 
-/** An upsert among others. */
-interface Item {
-  request: UpsertProfileRequest;
-  identifiers: readonly WantedIdentifier[];
-  /** The UUID of its operation, if it is of one. */
-  operation: string | undefined;
+/** An upsert among others, on its way to its outcome. */
+interface Item extends Upsert {
   outcome?: UpsertOutcome;
 }
 
-// Each takes the first of those that want the same profile.
+// Each settles at least the first of those that want the same profile, and mostly all of them.
 const roundsMax = 8;
 
 /**
@@ -80,9 +74,6 @@ async function settleDone(turn: Turn, items: readonly Item[]): Promise<void> {
   }
 }
 
-/** An item of which it is decided what is written; without a plan it would change nothing. */
-type Planned = { item: Item; created: boolean } & ({ plan: Plan } | { plan: undefined; row: ProfileRow });
-
 async function upsertTogether(
   context: ProfileContext,
   property: string,
@@ -96,101 +87,78 @@ async function upsertTogether(
       return;
     }
     const turn = openTurn(context, property);
-    const { ready, later } = await separate(turn, open);
-    const all: Planned[] = [];
+    const { chains, later } = await separate(turn, open);
+    const planned: PlannedChain<Item>[] = [];
     const alone: Item[] = [];
-    for (const [item, holders] of ready) {
-      const planned = await settling(item.request, () => planUpsert(turn, item, holders));
-      if (planned instanceof DaybookError) item.outcome = planned;
-      else if (planned.plan && isCompound(planned.plan)) alone.push(item);
-      else all.push(planned);
+    for (const chain of chains) {
+      const { rest, compound, ...links } = await planChain(turn, chain);
+      planned.push(links);
+      if (compound) alone.push(compound);
+      for (const item of rest) later.add(item);
     }
-    const rows = await writeUnlessLost(context, turn, all);
-    for (const [index, { item, created }] of all.entries()) {
-      const row = rows[index];
-      if (row) item.outcome = { row, created, replayed: false };
-      else alone.push(item);
+    const written = await writeUnlessLost(context, turn, planned);
+    for (const [index, { steps }] of planned.entries()) {
+      const row = written[index];
+      // What was refused was refused after what is not written.
+      if (!row) alone.push(...steps.map(({ item }) => item));
+      else settleSteps(steps, row);
     }
     await closeTurn(context, turn);
     for (const item of alone) {
       if (skipContended) item.outcome = "contended";
       else await upsertAlone(context, property, item);
     }
-    open = later;
+    open = open.filter((item) => later.has(item));
   }
 }
 
-/** Separates items that have an identifier or a profile in common: the first of them is ready, with those who have its identifiers. */
-async function separate(
-  turn: Turn,
-  items: readonly Item[],
-): Promise<{ ready: Map<Item, ProfileRow[]>; later: Item[] }> {
-  const holderOf = new Map<string, ProfileRow>();
-  for (const row of await findHolders(
-    turn,
-    items.flatMap(({ identifiers }) => identifiers),
-  )) {
-    for (const identifier of row.identifiers) holderOf.set(identifierKey(identifier), row);
+/** @param row the profile as it was written, or "nothing" if it is as it was. */
+function settleSteps(steps: readonly Step<Item>[], row: ProfileRow | "nothing"): void {
+  for (const step of steps) {
+    if ("error" in step) step.item.outcome = step.error;
+    // Of a new profile the database knows more than the plan.
+    else if (step.created && row !== "nothing") step.item.outcome = { row, created: true, replayed: false };
+    else step.item.outcome = { row: step.row, created: false, replayed: false };
   }
-  const ready = new Map<Item, ProfileRow[]>();
-  const later: Item[] = [];
-  const taken = new Set<string>();
-  for (const item of items) {
-    const keys = item.identifiers.map(identifierKey);
-    const holders = [...new Set(keys.flatMap((key) => holderOf.get(key) ?? []))];
-    const names = [...keys, ...holders.map(({ id }) => id)];
-    // What waits takes its names too, so that whoever comes after it stays after it.
-    if (names.some((name) => taken.has(name))) later.push(item);
-    else ready.set(item, holders);
-    for (const name of names) taken.add(name);
-  }
-  return { ready, later };
-}
-
-function planUpsert(turn: Turn, item: Item, holders: readonly ProfileRow[]): Planned {
-  const { request, identifiers, operation } = item;
-  const decision = decide(request, identifiers, holders);
-  if ("made" in decision) return { item, plan: planInsert({ ...turn, operation }, decision.made), created: true };
-  const plan = planEdit(turn, decision.row, decision.edit);
-  return plan ? { item, plan, created: false } : { item, plan, created: false, row: decision.row };
 }
 
 /**
  * Writes what is planned, with the operations that it belongs to.
- * @returns for each, in order, the profile as it then is; undefined for one that was not as the plan takes it to be. Somebody else may have been
- * given an identifier meanwhile, or be at the same operation, or there may be room for some of it only: then nothing is done, and each is to be
- * done by itself.
+ * @returns for each chain, in order, the profile as it then is, or "nothing" if nothing was to be written; undefined for one that was not as the
+ * plan takes it to be. Somebody else may have been given an identifier meanwhile, or be at the same operation, or there may be room for some of it
+ * only: then nothing is done, and each is to be done by itself.
  */
 async function writeUnlessLost(
   { database }: ProfileContext,
   turn: Turn,
-  all: readonly Planned[],
-): Promise<(ProfileRow | undefined)[]> {
-  const write = async (on: Turn): Promise<(ProfileRow | undefined)[]> => {
-    const plans = all.flatMap(({ plan }) => plan ?? []);
+  chains: readonly PlannedChain<Item>[],
+): Promise<(ProfileRow | "nothing" | undefined)[]> {
+  const write = async (on: Turn): Promise<(ProfileRow | "nothing" | undefined)[]> => {
+    const plans = chains.flatMap(({ plan }) => plan ?? []);
     const written = plans.length > 0 ? await execute(on, plans) : [];
     const rows = written.values();
-    return all.map((planned) => (planned.plan ? rows.next().value : planned.row));
+    return chains.map(({ plan }) => (plan ? rows.next().value : "nothing"));
   };
   try {
-    if (all.every(({ item }) => item.operation === undefined)) return await write(turn);
+    if (chains.every(({ steps }) => steps.every(({ item }) => item.operation === undefined))) return await write(turn);
     return await withTransaction(database, async (tx) => {
       const inTransaction = Object.assign(turn, { database: tx, tx, attributes: [] });
       const rows = await write(inTransaction);
-      const done = all.flatMap(({ item: { operation }, created }, index): DoneOperation[] => {
-        const row = rows[index];
-        return row && operation !== undefined
-          ? [{ operation, profile: row.id, note: { created, replayed: false } }]
-          : [];
-      });
+      const done = chains.flatMap(({ steps }, index) => (rows[index] ? steps.flatMap(toDoneOperations) : []));
       if (done.length > 0) await recordOperations(inTransaction, done);
       return rows;
     });
   } catch (error) {
     const isLost = error instanceof LostRace || isUniqueViolation(error) || isTransient(error);
     if (!isLost && !(error instanceof DaybookError)) throw error;
-    return all.map(() => undefined);
+    return chains.map(() => undefined);
   }
+}
+
+function toDoneOperations(step: Step<Item>): DoneOperation[] {
+  const { operation } = step.item;
+  if ("error" in step || operation === undefined) return [];
+  return [{ operation, profile: step.row.id, note: { created: step.created, replayed: false } }];
 }
 
 async function upsertAlone(context: ProfileContext, property: string, item: Item): Promise<void> {
@@ -198,14 +166,4 @@ async function upsertAlone(context: ProfileContext, property: string, item: Item
     if (error instanceof DaybookError) return error;
     throw error;
   });
-}
-
-/** Does what may be refused, and gives the refusal as a value. */
-async function settling<T>(request: UpsertProfileRequest, work: () => T): Promise<T | DaybookError> {
-  try {
-    return await listingFaults(request, () => Promise.resolve().then(work));
-  } catch (error) {
-    if (error instanceof DaybookError) return error;
-    throw error;
-  }
 }

@@ -3,21 +3,22 @@ import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
+import { digestOfKey } from "#shared/key-digest.ts";
 import { checkItemCount } from "#shared/limits.ts";
+import { findIdempotencyKeyFault } from "#shared/values/event.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeAttributes, checkPrecondition, toLocationChanges } from "./convert.ts";
-import { identifierKey, identifiersPerWriteMax, readIdentifiers, type WantedIdentifier } from "./domain/identifiers.ts";
+import {
+  identifierKey,
+  identifiersPerWriteMax,
+  readIdentifiers,
+  type WantedIdentifier,
+} from "#shared/values/identifiers.ts";
+import type { Attributes } from "./domain/attributes.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import {
-  chooseHolder,
-  chooseRemoved,
-  findHolders,
-  identifiersParam,
-  identityConflict,
-  readUnwanted,
-} from "./identity.ts";
+import { chooseHolder, chooseRemoved, findHolders, identityConflict, readUnwanted } from "./identity.ts";
 import { oncePerOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
@@ -32,7 +33,6 @@ export interface Upserted {
   replayed: boolean;
 }
 
-const keyPattern = /^[\x21-\x7e]{1,255}$/;
 const keyAgeMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /**
@@ -54,10 +54,8 @@ async function upsertInTurns(
   if (key === undefined) {
     return oncePerOperation(context, property, request, (turn) => upsertOnce(turn, request, identifiers));
   }
-  if (!keyPattern.test(key)) {
-    const message = "An idempotency_key is 1 to 255 printable ASCII characters without space.";
-    throw new DaybookError("parameter_invalid", message, { param: "idempotency_key" });
-  }
+  const keyFault = findIdempotencyKeyFault(key);
+  if (keyFault) throw DaybookError.ofFields([keyFault]);
   // The key stands or falls with the write.
   return oncePerOperation(context, property, request, (turn) => upsertWithKey(turn, request, identifiers, key), []);
 }
@@ -76,10 +74,11 @@ async function upsertWithKey(
 ): Promise<Upserted> {
   const { database, property, now } = turn;
   const fingerprint = fingerprintOf(request);
-  const [held] = await findItemKey(database, [property, key, formatMicros(now)]);
+  const digest = digestOfKey(key);
+  const [held] = await findItemKey(database, [property, digest, formatMicros(now)]);
   if (held) {
     if (fingerprint.compare(held.fingerprint) !== 0) {
-      const message = "This idempotency_key was used for another profile.";
+      const message = "`idempotency_key` was used for another profile. Send a new key with a new profile.";
       throw new DaybookError("idempotency_key_reused", message, { param: "idempotency_key" });
     }
     const [row] = await readProfiles(database, [property, [held.profile_id]]);
@@ -88,7 +87,7 @@ async function upsertWithKey(
   }
   const upserted = await upsertOnce(turn, request, identifiers);
   const expiresAt = formatMicros(now + keyAgeMaxMicros);
-  const claim = [property, key, fingerprint, upserted.row.id, expiresAt, formatMicros(now)];
+  const claim = [property, digest, fingerprint, upserted.row.id, expiresAt, formatMicros(now)];
   const [claimed] = await claimItemKey(database, claim);
   // Another upsert with this key was faster: the next turn finds what it did.
   if (!claimed) throw new LostRace();
@@ -111,20 +110,21 @@ export type Decision = { made: NewProfile } | { row: ProfileRow; edit: Edit };
 /**
  * Decides what an upsert comes to.
  * @param holders the profiles that have any of its identifiers.
+ * @param under the attributes of the only holder, where several changes of them come one after the other. They are not taken back when this throws.
  * @throws DaybookError `identity_conflict`, `precondition_failed`, or what is wrong with attributes and location.
  */
 export function decide(
   request: UpsertProfileRequest,
   identifiers: readonly WantedIdentifier[],
   holders: readonly ProfileRow[],
+  under?: Attributes,
 ): Decision {
   if (holders.length > 1 && !request.preferFirst) {
-    const message = "The identifiers belong to different profiles. Merge the profiles first.";
-    throw identityConflict(message, identifiers, holders, identifiersParam);
+    throw identityConflict("Merge the profiles first.", identifiers, holders);
   }
   const { holder: row, others } = chooseHolder(identifiers, holders);
   checkPrecondition(request.precondition, row?.version);
-  const attributes = changeAttributes(row?.attributes ?? "{}", request);
+  const attributes = changeAttributes(under ?? row?.attributes ?? "{}", request);
   const location = changeLocation(row?.location ?? null, toLocationChanges(request.location));
   const { source } = request;
   const unwanted = readUnwanted(request);

@@ -11,7 +11,7 @@ import { formatMicros } from "#shared/time.ts";
 import { createdMessage, identifiedMessages, subject, type Message } from "./announce.ts";
 import type { ProfileContext } from "./context.ts";
 import { checkPrecondition } from "./convert.ts";
-import { identifiersPerProfileMax, type WantedIdentifier } from "./domain/identifiers.ts";
+import { identifiersPerProfileMax, type WantedIdentifier } from "#shared/values/identifiers.ts";
 import { isSameLocation, type StoredLocation } from "./domain/location.ts";
 import { newProfileRef } from "./domain/ref.ts";
 import { deleteIdentifiers, markIdentifiers } from "./sql/identifiers.ts";

@@ -7,6 +7,7 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { migrate } from "#shared/migrate.ts";
 import { openDatabase, type Database } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { createAttributeSchemas, type AttributeSchemas } from "../../services/profile/attribute-schemas.ts";
 import { createDatabase } from "../support/database.ts";
@@ -26,7 +27,7 @@ afterAll(() => owner.close());
 /** What one process has of it. */
 function newProcess(through = database): AttributeSchemas {
   const context = { bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
-  return owner.own(createAttributeSchemas({ ...context, database: through }));
+  return owner.own(createAttributeSchemas({ ...context, database: through, reads: createReads(through, log) }));
 }
 
 /** A database that counts what is asked of it. */

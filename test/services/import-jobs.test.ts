@@ -21,6 +21,7 @@ import { calling } from "#shared/interceptors.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { openDatabase } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { forgetImportJobs } from "../../services/profile/imports.ts";
@@ -128,9 +129,9 @@ describeEverywhere("import jobs", (daybook) => {
 
     const errors = await errorsOf(daybook(), propertyId, jobId);
     expect(errors.map(({ item, error }) => [item, error?.code, error?.param])).toEqual([
-      [432, "identity_conflict", "identifiers"],
+      [432, "identity_conflict", "identifiers.0"],
       [433, "resource_not_found", "profile_id"],
-      [434, "identity_conflict", "identifiers"],
+      [434, "identity_conflict", "identifiers.0"],
       [436, "parameter_invalid", "identifiers.0.value"],
       [437, "parameter_missing", "identifiers"],
     ]);
@@ -272,7 +273,8 @@ describeEverywhere("import jobs", (daybook) => {
       SELECT $1, gen_random_uuid(), 1, 1, now() FROM generate_series(1, 100)`;
     await query(daybook(), insert, [decodeId("prop", propertyId, "")]);
     expect(await refused([person("p")])).toMatchObject({
-      code: "service_unavailable",
+      code: "rate_limited",
+      retryAfterMs: 10_000,
       message: expect.stringContaining("100 import jobs"),
     });
   });
@@ -294,7 +296,15 @@ describeEverywhere("import jobs", (daybook) => {
       const { profiles } = daybook().clients;
       const gone = calling(profiles.getImportJob({ propertyId, jobId }, testCall));
       await expect(gone).rejects.toMatchObject({ code: "resource_not_found" });
-      const context = { database, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
+      const reads = createReads(database, log);
+      const context = {
+        database,
+        reads,
+        bus: createLocalBus(log),
+        clock: systemClock,
+        log,
+        registry: createRegistry(),
+      };
       await forgetImportJobs(context, new AbortController().signal);
       for (const table of ["import_chunks", "import_profiles", "import_errors"]) {
         const { rowCount } = await database.query(`SELECT FROM profile.${table} WHERE job_id = $1`, [job]);

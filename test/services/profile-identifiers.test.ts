@@ -93,7 +93,7 @@ describeEverywhere("identifiers of profiles", (daybook) => {
     const taken = { identifiers: [identifier("email", "b@example.com")], attributesJson: '{"a":1}' };
     expect(await refusal(update(propertyId, person.id, taken))).toMatchObject({
       code: "identity_conflict",
-      message: expect.stringContaining("Another profile"),
+      message: expect.stringContaining(other.id),
     });
     const all = { removeIdentifierIds: person.identifiers.map(({ id }) => id), attributesJson: '{"a":1}' };
     expect(await refusal(update(propertyId, person.id, all))).toMatchObject({ code: "last_identifier" });
@@ -177,10 +177,14 @@ describeEverywhere("identifiers of profiles", (daybook) => {
       identifier("email", "z@example.com"),
     );
     const oldest = await make(propertyId, identifier("email", "d@example.com"), identifier("email", "0@example.com"));
+    // Several, so that pages end within them and where they begin.
     const nameless = await make(propertyId, identifier("external_id", "1"));
+    const others = await Promise.all(["2", "3"].map((value) => make(propertyId, identifier("external_id", value))));
     const all = [...people, many, oldest];
-    const emailOf = ({ identifiers }: Profile) =>
-      (identifiers.find(({ type, isPrimary }) => type === "email" && isPrimary) ?? identifiers[0])?.value ?? "";
+    const emailOf = ({ identifiers }: Profile): string | undefined => {
+      const own = identifiers.filter(({ type }) => type === "email");
+      return (own.find(({ isPrimary }) => isPrimary) ?? own[0])?.value;
+    };
     const read = async (fields: List): Promise<Profile[]> => {
       const found: Profile[] = [];
       for (let after: List["after"], hasMore = true; hasMore;) {
@@ -189,15 +193,20 @@ describeEverywhere("identifiers of profiles", (daybook) => {
         found.push(...page.profiles);
         ({ hasMore } = page);
         const last = page.profiles.at(-1);
-        after = last && { profileId: last.id, email: emailOf(last) };
+        const shown = last && emailOf(last);
+        after = last && { profileId: last.id, ...(shown === undefined ? {} : { email: shown }) };
       }
       return found;
     };
-    const sorted = all.map(emailOf).toSorted();
+    const withoutEmail = [nameless, ...others].map(({ id }) => id).toSorted();
+    const inOrder = [...all.map((profile) => emailOf(profile) ?? "").toSorted(), ...withoutEmail];
     const email = ProfileSort.EMAIL;
-    expect((await read({ sort: email, ascending: true })).map(emailOf)).toEqual(sorted);
-    expect((await read({ sort: email })).map(emailOf)).toEqual(sorted.toReversed());
-    const ids = [...all, nameless].map(({ id }) => id).toSorted();
+    for (const limit of [1, 2, 3, 4, 20]) {
+      const named = (profile: Profile): string => emailOf(profile) ?? profile.id;
+      expect((await read({ sort: email, ascending: true, limit })).map(named)).toEqual(inOrder);
+      expect((await read({ sort: email, limit })).map(named)).toEqual(inOrder.toReversed());
+    }
+    const ids = [...all, nameless, ...others].map(({ id }) => id).toSorted();
     expect((await read({ sort: ProfileSort.ID, ascending: true })).map(({ id }) => id)).toEqual(ids);
     expect((await read({ sort: ProfileSort.ID })).map(({ id }) => id)).toEqual(ids.toReversed());
 
@@ -212,7 +221,8 @@ describeEverywhere("identifiers of profiles", (daybook) => {
     const profileIds = [many.id, nameless.id, newId("prof")];
     expect((await read({ sort: ProfileSort.ID, profileIds })).map(({ id }) => id)).toEqual([nameless.id, many.id]);
     expect((await read({ profileIds, anyIdentifiers, sort: ProfileSort.ID })).map(({ id }) => id)).toEqual([many.id]);
-    expect(await read({ profileIds: [nameless.id], sort: email })).toEqual([]);
+    const both = await read({ profileIds: [nameless.id, many.id], sort: email });
+    expect(both.map(({ id }) => id)).toEqual([nameless.id, many.id]);
     const tooMany = { anyIdentifiers: Array.from({ length: 501 }, (_, index) => identifier("email", `${index}@x.y`)) };
     expect(await refusal(calling(read(tooMany)))).toMatchObject({ code: "too_many_items", param: "any_identifiers" });
   });

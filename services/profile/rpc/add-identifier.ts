@@ -4,7 +4,7 @@ import { AddIdentifierResponseSchema, type ProfileService } from "#proto/daybook
 import { DaybookError } from "#shared/errors.ts";
 import { encodeId } from "#shared/ids.ts";
 import type { ProfileContext } from "../context.ts";
-import { identifierKey, normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
+import { identifierKey, normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { findHolders, identityConflict } from "../identity.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
@@ -13,7 +13,7 @@ import { writeToProfile } from "../writing.ts";
 export function addIdentifier(context: ProfileContext): ServiceImpl<typeof ProfileService>["addIdentifier"] {
   return async (request) => {
     if (!request.identifier) {
-      throw new DaybookError("parameter_missing", "There is no identifier.", { param: "identifier" });
+      throw new DaybookError("parameter_missing", "`identifier` is required.", { param: "identifier" });
     }
     const { isPrimary } = request.identifier;
     const identifier = normalizeIdentifier(request.identifier, "identifier");
@@ -24,9 +24,8 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
       if (known !== undefined) return isPrimary ? { promoted: [known] } : {};
       const holders = await findHolders(turn, [identifier]);
       if (holders.length > 0) {
-        const message = "Another profile has this identifier. Merge the two, or take it from the other first.";
-        const param = "identifier.value";
-        throw identityConflict(message, [identifier], holders, { all: param, each: () => param });
+        const advice = "Merge the profiles, or take the identifier from the other first.";
+        throw identityConflict(advice, [identifier], holders, () => "identifier.value");
       }
       return { added: [{ ...identifier, isPrimary }], source: request.source };
     });

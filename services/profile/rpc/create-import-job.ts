@@ -11,6 +11,7 @@ import { decodeId } from "#shared/ids.ts";
 import { textProblem } from "#shared/json.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import { withTransaction } from "#shared/postgres.ts";
+import { Steps } from "#shared/steps.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "../context.ts";
 import { askForChunk, chunkItemsMax, oldestJob, toImportJob } from "../imports.ts";
@@ -19,6 +20,8 @@ import { countUnfinishedJobs, findImportJob, insertImportJob, lockImports } from
 const itemsMax = 10_000;
 const bytesMax = 15 * 1024 * 1024;
 const unfinishedMax = 100;
+// Some jobs are likely to be finished by then.
+const unfinishedRetryMs = 10_000;
 
 export function createImportJob(context: ProfileContext): ServiceImpl<typeof ProfileService>["createImportJob"] {
   const { database, clock, relay } = context;
@@ -26,7 +29,7 @@ export function createImportJob(context: ProfileContext): ServiceImpl<typeof Pro
     checkItemCount(items.length, itemsMax, "items");
     const property = decodeId("prop", propertyId, "property_id");
     const job = decodeId("job", jobId, "job_id");
-    const payloads = toPayloads(items.map(readItem));
+    const payloads = await toPayloads(items.map(readItem));
     relay.checkRoom();
     const row = await withTransaction(database, async (tx) => {
       await lockImports(tx, [property]);
@@ -36,7 +39,7 @@ export function createImportJob(context: ProfileContext): ServiceImpl<typeof Pro
       const [unfinished] = await countUnfinishedJobs(tx, [property, oldestJob(now), unfinishedMax]);
       if (!unfinished || unfinished.count >= unfinishedMax) {
         const message = `At most ${unfinishedMax} import jobs of a property are unfinished at a time. Try again later.`;
-        throw new DaybookError("service_unavailable", message);
+        throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
       }
       const [made] = await insertImportJob(tx, [property, job, items.length, formatMicros(now), payloads]);
       if (!made) throw new DaybookError("parameter_conflict", "There was a job of this id.", { param: "job_id" });
@@ -62,9 +65,11 @@ function readItem({ write, originalJson }: ImportItem, index: number): ImportIte
   return { ...write, originalJson };
 }
 
-function toPayloads(items: readonly ReturnType<typeof readItem>[]): Buffer[] {
+async function toPayloads(items: readonly ReturnType<typeof readItem>[]): Promise<Buffer[]> {
   const payloads: Buffer[] = [];
+  const pauses = new Steps();
   for (let from = 0; from < items.length; from += chunkItemsMax) {
+    await pauses.next();
     const chunk = items.slice(from, from + chunkItemsMax).map(({ originalJson, ...write }) => {
       if (write.case === undefined) return { originalJson };
       const { operationId: _operation, ...value } = write.value;

@@ -10,10 +10,10 @@ import { checkItemCount } from "#shared/limits.ts";
 import type { ProfileContext } from "../context.ts";
 import { toLocationChanges } from "../convert.ts";
 import { mergeAttributes } from "../domain/attributes.ts";
-import { identifiersPerWriteMax, readIdentifiers } from "../domain/identifiers.ts";
+import { identifiersPerWriteMax, readIdentifiers } from "#shared/values/identifiers.ts";
 import { changeLocation } from "../domain/location.ts";
 import { listingFaults } from "../faults.ts";
-import { findHolders, identifiersParam, identityConflict } from "../identity.ts";
+import { findHolders, identityConflict } from "../identity.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
 import { oncePerOperation } from "../operations.ts";
@@ -38,8 +38,7 @@ async function make(context: ProfileContext, request: CreateProfileRequest): Pro
   const made = await oncePerOperation(context, property, request, async (turn) => {
     const holders = await findHolders(turn, profile.identifiers);
     if (holders.length > 0) {
-      const message = "Another profile has one of the identifiers. Update that one, or merge the two.";
-      throw identityConflict(message, profile.identifiers, holders, identifiersParam);
+      throw identityConflict("Update that profile instead of creating one.", profile.identifiers, holders);
     }
     return { row: await insert(turn, profile) };
   });

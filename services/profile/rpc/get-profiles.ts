@@ -3,26 +3,28 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { GetProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
+import type { Queryable } from "#shared/postgres.ts";
 import type { ProfileContext } from "../context.ts";
 import { toProfile } from "../mapping.ts";
 import { readProfiles, readRow, type StoredProfileRow } from "../sql/profiles.ts";
 
 const idsMax = 1000;
 
-export function getProfiles({ database }: ProfileContext): ServiceImpl<typeof ProfileService>["getProfiles"] {
-  return async ({ propertyId, profileIds, resolveMerged }) => {
+export function getProfiles({ reads }: ProfileContext): ServiceImpl<typeof ProfileService>["getProfiles"] {
+  return async ({ propertyId, profileIds, resolveMerged }, { signal }) => {
     checkItemCount(profileIds.length, idsMax, "profile_ids");
     const property = decodeId("prop", propertyId, "property_id");
     const ids = [...new Set(profileIds.map((id) => decodeId("prof", id, "profile_ids")))];
-    const rows = await readProfiles(database, [property, ids]);
-    const shown = resolveMerged ? await resolve(property, rows) : rows;
+    const reader = reads.of(property, signal);
+    const rows = await readProfiles(reader, [property, ids]);
+    const shown = resolveMerged ? await resolve(reader, property, rows) : rows;
     return create(GetProfilesResponseSchema, { profiles: shown.map((row) => toProfile(readRow(row))) });
   };
 
-  async function resolve(property: string, rows: StoredProfileRow[]): Promise<StoredProfileRow[]> {
+  async function resolve(reader: Queryable, property: string, rows: StoredProfileRow[]): Promise<StoredProfileRow[]> {
     if (rows.every(({ merged_into }) => merged_into === null)) return rows;
     const survivors = new Set(rows.map(({ id, merged_into }) => merged_into ?? id));
     // Again, should a survivor be merged between the looks.
-    return resolve(property, await readProfiles(database, [property, [...survivors]]));
+    return resolve(reader, property, await readProfiles(reader, [property, [...survivors]]));
   }
 }

@@ -11,13 +11,13 @@ import { listImportErrors as list } from "../sql/imports.ts";
 const limitMax = 500;
 
 export function listImportErrors(context: ProfileContext): ServiceImpl<typeof ProfileService>["listImportErrors"] {
-  return async ({ propertyId, jobId, limit, afterItem = -1 }) => {
+  return async ({ propertyId, jobId, limit, afterItem = -1 }, { signal }) => {
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} errors.`, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
     const { id: job } = await readJob(context, property, decodeId("job", jobId, "job_id"));
-    const rows = await list(context.database, [property, job, afterItem, limit + 1]);
+    const rows = await list(context.reads.of(property, signal), [property, job, afterItem, limit + 1]);
     return create(ListImportErrorsResponseSchema, {
       errors: rows.slice(0, limit).map(({ id, item, error, original_json: originalJson }) => ({
         id: encodeId("err", id),

@@ -13,18 +13,15 @@ import { listImportJobs as list } from "../sql/imports.ts";
 
 const limitMax = 500;
 
-export function listImportJobs({
-  database,
-  clock,
-}: ProfileContext): ServiceImpl<typeof ProfileService>["listImportJobs"] {
-  return async ({ propertyId, statuses, ascending, limit, afterJobId }) => {
+export function listImportJobs({ reads, clock }: ProfileContext): ServiceImpl<typeof ProfileService>["listImportJobs"] {
+  return async ({ propertyId, statuses, ascending, limit, afterJobId }, { signal }) => {
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} jobs.`, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
     const after = afterJobId === undefined ? null : decodeId("job", afterJobId, "after_job_id");
     const isWanted = (status: ImportJobStatus): boolean => statuses.length === 0 || statuses.includes(status);
-    const rows = await list[ascending ? "ascending" : "descending"](database, [
+    const rows = await list[ascending ? "ascending" : "descending"](reads.of(property, signal), [
       property,
       oldestJob(clock.nowMicros()),
       isWanted(ImportJobStatus.QUEUED),

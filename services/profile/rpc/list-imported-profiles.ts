@@ -14,16 +14,18 @@ const limitMax = 500;
 export function listImportedProfiles(
   context: ProfileContext,
 ): ServiceImpl<typeof ProfileService>["listImportedProfiles"] {
-  return async ({ propertyId, jobId, limit, afterProfileId }) => {
+  return async ({ propertyId, jobId, limit, afterProfileId }, { signal }) => {
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
     const after = afterProfileId === undefined ? null : decodeId("prof", afterProfileId, "after_profile_id");
     const { id: job } = await readJob(context, property, decodeId("job", jobId, "job_id"));
-    const rows = await list(context.database, [property, job, after, limit + 1]);
+    const rows = await list(context.reads.of(property, signal), [property, job, after, limit + 1]);
     const ids = rows.slice(0, limit).map(({ profile_id }) => profile_id);
-    const found = new Map((await readProfiles(context.database, [property, ids])).map((row) => [row.id, row]));
+    const found = new Map(
+      (await readProfiles(context.reads.of(property, signal), [property, ids])).map((row) => [row.id, row]),
+    );
     const last = ids.at(-1);
     return create(ListImportedProfilesResponseSchema, {
       profiles: ids.flatMap((id) => found.get(id) ?? []).map((row) => toProfile(readRow(row))),

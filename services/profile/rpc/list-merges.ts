@@ -9,14 +9,14 @@ import { listMerges as list } from "../sql/merges.ts";
 const limitMax = 10_000;
 const lowestId = "00000000-0000-0000-0000-000000000000";
 
-export function listMerges({ database }: ProfileContext): ServiceImpl<typeof ProfileService>["listMerges"] {
-  return async ({ propertyId, afterMergeId, limit }) => {
+export function listMerges({ reads }: ProfileContext): ServiceImpl<typeof ProfileService>["listMerges"] {
+  return async ({ propertyId, afterMergeId, limit }, { signal }) => {
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} merges.`, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
     // One more than asked for tells whether more follow.
-    const rows = await list(database, [property, afterMergeId ?? lowestId, limit + 1]);
+    const rows = await list(reads.of(property, signal), [property, afterMergeId ?? lowestId, limit + 1]);
     const merges = rows.slice(0, limit).map((row) => ({
       mergeId: row.id,
       sourceId: encodeId("prof", row.source_id),

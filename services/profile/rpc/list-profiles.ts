@@ -12,36 +12,48 @@ import {
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { readPage } from "#shared/page.ts";
+import type { Queryable } from "#shared/postgres.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
 import type { ProfileContext } from "../context.ts";
-import { normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
+import { normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { statusOfName, toProfile } from "../mapping.ts";
 import { findOwners } from "../sql/identifiers.ts";
 import { listProfiles as list, type ListShape } from "../sql/list.ts";
-import { readRow, type ProfileRow } from "../sql/profiles.ts";
+import { findTargets, readRow, type ProfileRow } from "../sql/profiles.ts";
 
 const limitMax = 500;
 const identifiersMax = 10;
 const anyMax = 500;
 
-const sortOf: Record<ProfileSort, ListShape["sort"]> = {
-  [ProfileSort.UNSPECIFIED]: "created_at",
-  [ProfileSort.CREATED_AT]: "created_at",
-  [ProfileSort.UPDATED_AT]: "updated_at",
-  [ProfileSort.ID]: "id",
-  [ProfileSort.EMAIL]: "email",
+type Sort = ListShape["sort"];
+
+/** The parts of each order, one behind the other when it ascends: profiles without an email follow all that have one. */
+const partsOf: Record<ProfileSort, readonly Sort[]> = {
+  [ProfileSort.UNSPECIFIED]: ["created_at"],
+  [ProfileSort.CREATED_AT]: ["created_at"],
+  [ProfileSort.UPDATED_AT]: ["updated_at"],
+  [ProfileSort.ID]: ["id"],
+  [ProfileSort.EMAIL]: ["email", "without_email"],
 };
 
-export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof ProfileService>["listProfiles"] {
-  return async (request) => {
+/** A place in a list: the part of the order that it is in, and where in that; without `after` its beginning. */
+interface Place {
+  part: Sort;
+  after?: readonly string[];
+}
+
+export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof ProfileService>["listProfiles"] {
+  return async (request, { signal }) => {
     const { limit, ascending, tag } = request;
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
     }
     const property = decodeId("prop", request.propertyId, "property_id");
-    const ids = await findWanted(property, request);
+    const reader = reads.of(property, signal);
+    const ids = await findWanted(reader, property, request);
     if (ids?.length === 0) return create(ListProfilesResponseSchema, {});
-    const sort = sortOf[request.sort] ?? "created_at";
+    const partsAscending = partsOf[request.sort] ?? ["created_at"];
+    const parts = ascending ? partsAscending : partsAscending.toReversed();
     const wanted = request.status === ProfileStatus.UNSPECIFIED ? ProfileStatus.ACTIVE : request.status;
     const [status] = Object.entries(statusOfName).find(([, value]) => value === wanted) ?? [];
     if (status === undefined)
@@ -54,10 +66,18 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
       createdAt: toRange(request.createdAt),
       updatedAt: toRange(request.updatedAt),
     };
-    const { rows, hasMore } = await readPage(limit, toPlace(sort, request.after), {
-      read: async (place, count) =>
-        (await list(database, { sort, ascending }, { ...values, after: place, limit: count })).map(readRow),
-      placeOf: (row) => placeOf(sort, row),
+    const read = async ({ part, after }: Place, count: number): Promise<ProfileRow[]> =>
+      (await list(reader, { sort: part, ascending }, { ...values, after, limit: count })).map(readRow);
+    const { rows, hasMore } = await readPage(limit, toPlace(request.sort, request.after), {
+      read: async (place, count) => {
+        const found: ProfileRow[] = [];
+        for (const part of parts.slice(place ? parts.indexOf(place.part) : 0)) {
+          const from = part === place?.part ? place : { part };
+          if (found.length < count) found.push(...(await read(from, count - found.length)));
+        }
+        return found;
+      },
+      placeOf: (row) => placeOf(request.sort, row),
       sizeOf: ({ attributes }) => attributes.length,
     });
     const profiles = rows.map(toProfile);
@@ -65,20 +85,29 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
   };
 
   /** @returns the ids that fulfil every condition that names profiles or identifiers; undefined when there is none. */
-  async function findWanted(property: string, request: ListProfilesRequest): Promise<string[] | undefined> {
+  async function findWanted(
+    reader: Queryable,
+    property: string,
+    request: ListProfilesRequest,
+  ): Promise<string[] | undefined> {
     const sets: ReadonlySet<string>[] = [];
     checkCount(request.profileIds.length, anyMax, "profile_ids");
     checkCount(request.anyIdentifiers.length, anyMax, "any_identifiers");
     checkCount(request.identifiers.length, identifiersMax, "identifiers");
     if (request.profileIds.length > 0) {
-      sets.push(new Set(request.profileIds.map((id) => decodeId("prof", id, "profile_ids"))));
+      const named = request.profileIds.map((id) => decodeId("prof", id, "profile_ids"));
+      // A merged profile stands for its survivor, unless those that are merged are asked for.
+      const keepsMerged = request.status === ProfileStatus.MERGED;
+      const targets = keepsMerged ? [] : await findTargets(reader, [property, [...new Set(named)]]);
+      const survivorOf = new Map(targets.map(({ id, merged_into: survivor }) => [id, survivor ?? id]));
+      sets.push(new Set(named.map((id) => survivorOf.get(id) ?? id)));
     }
     if (request.anyIdentifiers.length > 0) {
-      const owners = await findOwnersOf(property, request.anyIdentifiers, "any_identifiers");
+      const owners = await findOwnersOf(reader, property, request.anyIdentifiers, "any_identifiers");
       sets.push(new Set(owners.map(({ profile_id }) => profile_id)));
     }
     if (request.identifiers.length > 0) {
-      const owners = await findOwnersOf(property, request.identifiers, "identifiers");
+      const owners = await findOwnersOf(reader, property, request.identifiers, "identifiers");
       const holders = new Set(owners.map(({ profile_id }) => profile_id));
       // Whoever has them all is one or nobody.
       const hasAll = owners.length === request.identifiers.length && holders.size === 1;
@@ -88,12 +117,12 @@ export function listProfiles({ database }: ProfileContext): ServiceImpl<typeof P
     return first && [...first].filter((id) => others.every((set) => set.has(id)));
   }
 
-  async function findOwnersOf(property: string, inputs: readonly IdentifierInput[], param: string) {
+  async function findOwnersOf(reader: Queryable, property: string, inputs: readonly IdentifierInput[], param: string) {
     const readings = inputs.map((input, index) => normalizeIdentifier(input, `${param}.${index}`));
     const errors = readings.flatMap((reading) => ("errors" in reading ? reading.errors : []));
     if (errors.length > 0) throw DaybookError.ofFields(errors);
     const wanted = readings as NormalIdentifier[];
-    return findOwners(database, [property, wanted.map(({ type }) => type), wanted.map(({ value }) => value)]);
+    return findOwners(reader, [property, wanted.map(({ type }) => type), wanted.map(({ value }) => value)]);
   }
 }
 
@@ -103,20 +132,24 @@ function checkCount(count: number, max: number, param: string): void {
 }
 
 /** A place in a list, as its order names it; undefined for its beginning. */
-function toPlace(sort: ListShape["sort"], after: ProfilePosition | undefined): string[] | undefined {
+function toPlace(sort: ProfileSort, after: ProfilePosition | undefined): Place | undefined {
   if (!after) return undefined;
-  if (sort === "email") return after.email === undefined ? undefined : [after.email];
+  if (sort === ProfileSort.EMAIL && after.email !== undefined) return { part: "email", after: [after.email] };
   const id = decodeId("prof", after.profileId, "after");
-  if (sort === "id") return [id];
-  return after.time && [formatMicros(fromTimestamp(after.time)), id];
+  if (sort === ProfileSort.EMAIL) return { part: "without_email", after: [id] };
+  if (sort === ProfileSort.ID) return { part: "id", after: [id] };
+  const part = sort === ProfileSort.UPDATED_AT ? "updated_at" : "created_at";
+  return after.time && { part, after: [formatMicros(fromTimestamp(after.time)), id] };
 }
 
 /** Where a list goes on behind a profile. */
-function placeOf(sort: ListShape["sort"], row: ProfileRow): string[] {
-  if (sort === "email") {
+function placeOf(sort: ProfileSort, row: ProfileRow): Place {
+  if (sort === ProfileSort.EMAIL) {
     const emails = row.identifiers.filter(({ type }) => type === "email");
-    const { value = "" } = emails.find(({ is_primary: isPrimary }) => isPrimary) ?? emails[0] ?? {};
-    return [value];
+    const shown = emails.find(({ is_primary: isPrimary }) => isPrimary) ?? emails[0];
+    return shown ? { part: "email", after: [shown.value] } : { part: "without_email", after: [row.id] };
   }
-  return sort === "id" ? [row.id] : [formatMicros(row[sort]), row.id];
+  if (sort === ProfileSort.ID) return { part: "id", after: [row.id] };
+  const part = sort === ProfileSort.UPDATED_AT ? "updated_at" : "created_at";
+  return { part, after: [formatMicros(row[part]), row.id] };
 }

@@ -10,6 +10,7 @@ import { messageOf, tell } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
 import { checkPrecondition } from "../convert.ts";
 import { uniteAttributes } from "../domain/attributes.ts";
+import { identifiersPerProfileMax } from "#shared/values/identifiers.ts";
 import { uniteLocations } from "../domain/location.ts";
 import { toProfile } from "../mapping.ts";
 import { oncePerOperation } from "../operations.ts";
@@ -51,6 +52,11 @@ async function mergeInto(
   call: Call,
 ): Promise<ProfileRow> {
   const { property } = turn;
+  const identifierCount = survivor.identifiers.length + source.identifiers.length;
+  if (identifierCount > identifiersPerProfileMax) {
+    const message = `The merge would give the profile ${identifierCount} identifiers, and a profile has at most ${identifiersPerProfileMax}. Remove some first.`;
+    throw new DaybookError("too_many_items", message, { param: "source_profile_id" });
+  }
   const now = formatMicros(turn.now);
   const { attributes, moved: movedAttributes } = uniteAttributes(survivor.attributes, source.attributes);
   const { location, moved: movedLocation } = uniteLocations(survivor.location, source.location);

@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RedactProfileResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { Place } from "#shared/bus.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
+import { deleteReplaced } from "#shared/outbox.ts";
 import type { Transaction } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
 import { forgetIdentifiers, redactedMessages, tell } from "../announce.ts";
@@ -22,18 +24,23 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
   return async (request) => {
     const property = decodeId("prop", request.propertyId, "property_id");
     const id = decodeId("prof", request.profileId, "profile_id");
-    const { row, resolvedFrom } = await inTurns(context, property, async (turn) => {
+    const { row, replaced, resolvedFrom } = await inTurns(context, property, async (turn) => {
       const [named] = await readProfiles(turn.database, [property, [id]]);
       if (!named) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "profile_id" });
       const targetId = named.merged_into ?? id;
       if (!turn.tx || !turn.held.has(targetId)) throw new LostRace([targetId]);
       const [target] = targetId === id ? [named] : await readProfiles(turn.tx, [property, [targetId]]);
       if (!target || target.status === "merged") throw new LostRace([id]);
+      const done =
+        target.status === "redacted"
+          ? await sweepAgain(turn.tx, turn, readRow(target))
+          : await empty(context, turn.tx, turn, readRow(target));
       return {
-        row: target.status === "redacted" ? readRow(target) : await empty(context, turn.tx, turn, readRow(target)),
+        ...done,
         resolvedFrom: targetId === id ? undefined : encodeId("prof", id),
       };
     });
+    await deleteReplaced(context.bus, replaced);
     return create(RedactProfileResponseSchema, {
       profile: toProfile(row),
       ...(resolvedFrom === undefined ? {} : { resolvedFrom }),
@@ -41,7 +48,24 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
   };
 }
 
-async function empty({ schemas }: ProfileContext, tx: Transaction, turn: Turn, row: ProfileRow): Promise<ProfileRow> {
+/** Tells of a redaction once more: whatever was stored since, or by a release that emptied less, goes too. The profile stays as it is. */
+async function sweepAgain(
+  tx: Transaction,
+  turn: Turn,
+  row: ProfileRow,
+): Promise<{ row: ProfileRow; replaced: Place[] }> {
+  const sources = (await findSources(tx, [turn.property, [row.id]])).map(({ id }) => id);
+  await tell(tx, turn, redactedMessages(turn.property, row.id, turn.now, sources, [], true));
+  return { row, replaced: [] };
+}
+
+/** @returns the profile as it now is, and where the bus has messages that speak of it. */
+async function empty(
+  { schemas }: ProfileContext,
+  tx: Transaction,
+  turn: Turn,
+  row: ProfileRow,
+): Promise<{ row: ProfileRow; replaced: Place[] }> {
   const { property, now } = turn;
   const sources = (await findSources(tx, [property, [row.id]])).map(({ id }) => id);
   await deleteIdentifiers(tx, [property, row.id, null]);
@@ -51,13 +75,14 @@ async function empty({ schemas }: ProfileContext, tx: Transaction, turn: Turn, r
   await schemas.forget(tx, property, row.attributes);
   await redactMerges(tx, [property, [row.id, ...sources]]);
   // What it has lost since it gained it is its own too, where anonymous events are concerned.
-  const known = [...row.identifiers, ...(await forgetIdentifiers(tx, property, [row.id, ...sources]))];
+  const { taken, replaced } = await forgetIdentifiers(tx, property, [row.id, ...sources]);
+  const known = [...row.identifiers, ...taken];
   await emptyImportErrorsOf(tx, property, known);
   await tell(tx, turn, redactedMessages(property, row.id, now, sources, known));
   for (const delaySeconds of sweepDelaysSeconds) {
     await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), delaySeconds);
   }
-  return {
+  const redacted: ProfileRow = {
     ...row,
     status: "redacted",
     attributes: "{}",
@@ -67,4 +92,5 @@ async function empty({ schemas }: ProfileContext, tx: Transaction, turn: Turn, r
     updated_at: updatedAt,
     identifiers: [],
   };
+  return { row: redacted, replaced };
 }

@@ -12,7 +12,7 @@ export function removeIdentifier(context: ProfileContext): ServiceImpl<typeof Pr
     const { row, resolved } = await writeToProfile(context, request, (current) => {
       const { id } = ownIdentifier(current, request.identifierId);
       if (current.identifiers.length === 1) {
-        const message = "This is the last identifier of the profile; without one nobody would find it.";
+        const message = "`identifier_id` names the last identifier of the profile. Add another before you remove it.";
         throw new DaybookError("last_identifier", message, { param: "identifier_id" });
       }
       return { removed: [id] };

@@ -14,7 +14,7 @@ import { isUniqueViolation, type Database } from "#shared/postgres.ts";
 import { formatMicros } from "#shared/time.ts";
 import { createdMessage, subject } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
-import { identifierKey, makesProfile, normalizeIdentifier, type NormalIdentifier } from "../domain/identifiers.ts";
+import { identifierKey, makesProfile, normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { newProfileRef } from "../domain/ref.ts";
 import { createProfilesFor, findOwners, type IdentifierOwnerRow } from "../sql/identifiers.ts";
 import { findTargets, type ProfileRow } from "../sql/profiles.ts";
@@ -51,7 +51,7 @@ function read({ reference }: ProfileReference): Reading {
     case "profileId": {
       const uuid = tryDecodeId("prof", reference.value);
       if (uuid !== undefined) return { kind: "id", uuid };
-      const message = "This is not an id of the form prof_ and 26 base-32 characters.";
+      const message = "`profile_id` must be an id of the form prof_ and 26 base-32 characters.";
       return { kind: "error", error: new DaybookError("invalid_id", message, { param: "profile_id" }) };
     }
     case "identifier": {
@@ -61,7 +61,7 @@ function read({ reference }: ProfileReference): Reading {
         : { kind: "identifier", identifier };
     }
     default: {
-      const message = "Either profile_id or identifier is needed.";
+      const message = "`profile_id` is required: send the id of a profile, or `identifier`.";
       return { kind: "error", error: new DaybookError("parameter_missing", message, { param: "profile_id" }) };
     }
   }

@@ -1,5 +1,7 @@
 import { statement } from "#shared/postgres.ts";
 
+// All keys here are digests, as key-digest.ts makes them.
+
 /** What was done with a key. */
 export interface ItemKeyRow {
   fingerprint: Buffer;

@@ -5,8 +5,11 @@ import { profileColumns, type StoredProfileRow } from "./profiles.ts";
 
 /** The form of a list: which conditions it has, and its order. */
 export interface ListShape {
-  /** What the list is in order of; ids decide between equals. `email` is the primary one, or the oldest; profiles without are not in the list. */
-  sort: "created_at" | "updated_at" | "id" | "email";
+  /**
+   * The order; ids decide between equals. `email` is the primary one, or the oldest, and lists only profiles that have one; `without_email` lists
+   * all others, by id.
+   */
+  sort: "created_at" | "updated_at" | "id" | "email" | "without_email";
   ascending: boolean;
 }
 
@@ -31,6 +34,7 @@ const orderColumns: Record<ListShape["sort"], readonly string[]> = {
   updated_at: ["p.updated_at", "p.id"],
   id: ["p.id"],
   email: ["i.value"],
+  without_email: ["p.id"],
 };
 
 const profileOf = (id: string): string =>
@@ -63,6 +67,8 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
       : [
           `(${orderColumns[sort].join(", ")}) ${ascending ? ">" : "<"} (${values.after.map((value) => add(value)).join(", ")})`,
         ]),
+    // With a limit it stays one look-up per profile: an anti-join could read all identifiers of all properties.
+    ...(sort === "without_email" ? [`(${emailOf("p.id", "id")}) IS NULL`] : []),
   ];
   const direction = ascending ? "ASC" : "DESC";
   const from = (): string => {
@@ -76,7 +82,7 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
       return `profile.identifiers i ${profileOf("i.profile_id")}`;
     }
     // The condition lets the index of the order be used.
-    if (sort !== "id") conditions.push(`p.${sort} > '-infinity'`);
+    if (sort === "created_at" || sort === "updated_at") conditions.push(`p.${sort} > '-infinity'`);
     return "profile.profiles p";
   };
   const source = from();
