@@ -4,8 +4,10 @@ import { withTransaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import { scopes } from "./domain/scopes.ts";
-import type { ModeName } from "./domain/secret.ts";
+import { hashSecret } from "./domain/secret.ts";
+import type { ModeName } from "#shared/values/key-form.ts";
 import { storeKey } from "./keys.ts";
+import { findKeyByHash } from "./sql/keys.ts";
 import { findAnyProperty, insertProperty, lockBootstrap } from "./sql/properties.ts";
 
 /** The secrets of the demo properties' keys. */
@@ -13,14 +15,17 @@ export type BootstrapKeys = Record<ModeName, string>;
 
 /**
  * Makes the demo properties if there is no property yet. Of several processes that start at once one makes them.
- * @returns whether they were made now.
+ * @returns whether they are there with these keys: a start whose last answer of the database was lost has made them, and comes here again.
  */
 export function bootstrap({ database, clock }: ServiceContext, secrets: BootstrapKeys): Promise<boolean> {
   return withTransaction(database, async (tx) => {
     await lockBootstrap(tx, []);
     const [existing] = await findAnyProperty(tx, []);
-    if (existing) return false;
     const createdAt = clock.nowMicros();
+    if (existing) {
+      const [made] = await findKeyByHash(tx, [hashSecret(secrets.live), formatMicros(createdAt)]);
+      return made !== undefined;
+    }
     for (const mode of ["live", "test"] as const) {
       const propertyId = newUuid();
       await insertProperty(tx, [propertyId, `Demo (${mode})`, mode, formatMicros(createdAt), null, null]);

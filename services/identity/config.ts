@@ -1,6 +1,7 @@
 /** Settings of the identity service, in whatever process it runs. */
 import type { SettingsReader } from "#shared/config.ts";
-import { isSecret, type ModeName } from "./domain/secret.ts";
+import type { ModeName } from "#shared/values/key-form.ts";
+import { isSecret } from "./domain/secret.ts";
 
 /** Reads BOOTSTRAP_LIVE_KEY and BOOTSTRAP_TEST_KEY; one that is not set is undefined. */
 export function readBootstrapKeys(reader: SettingsReader): Record<ModeName, string | undefined> {

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { KeySchema, Mode, PropertySchema, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { encodeId } from "#shared/ids.ts";
 import { toTimestamp } from "#shared/time.ts";
-import type { ModeName } from "./domain/secret.ts";
+import type { ModeName } from "#shared/values/key-form.ts";
 import type { KeyAndPropertyRow, KeyRow } from "./sql/keys.ts";
 import type { PropertyRow } from "./sql/properties.ts";
 

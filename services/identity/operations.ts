@@ -9,13 +9,15 @@ import {
   type OperationClaim,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
+import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
+import { digestOfKey } from "#shared/key-digest.ts";
 import type { Database } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { formatMicros } from "#shared/time.ts";
 import {
   claimOperations,
   findOperations,
+  forgetAnswers,
   settleOperations,
   type ClaimedRow,
   type OperationRow,
@@ -23,6 +25,8 @@ import {
 
 /** Of one call. */
 export const operationsMax = 500;
+/** Ids that one call to forget may name. */
+export const forgottenIdsMax = 1000;
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 const fingerprintBytes = 32;
@@ -32,6 +36,7 @@ const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
 /** A claim, with the property as a UUID. */
 interface Claim {
   property: string;
+  /** Digest of the caller's key. */
   key: string;
   fingerprint: Uint8Array;
 }
@@ -106,6 +111,16 @@ export async function finish(
   );
 }
 
+/** Deletes the stored answers that name any of some profiles and events. @returns how many. */
+export async function forget(
+  { database }: ServiceContext,
+  { propertyId, ids }: { propertyId: string; ids: readonly string[] },
+): Promise<number> {
+  const property = decodeId("prop", propertyId, "property_id");
+  const subjects = ids.map((id) => tryDecodeId("evt", id) ?? decodeId("prof", id, "ids"));
+  return (await forgetAnswers(database, [property, subjects])).length;
+}
+
 /** What is to be said of an operation. */
 interface Settlement {
   operation: HeldOperation;
@@ -117,7 +132,7 @@ async function settle(database: Database, settlements: readonly Settlement[]): P
   const settled = new Set<Settlement>();
   // A key may come with several attempts, of which one counts: each has its turn.
   for (let open = settlements; open.length > 0;) {
-    const byName = new Map(open.map((one) => [nameOf(propertyOf(one), one.operation.key), one]));
+    const byName = new Map(open.map((one) => [nameOf(propertyOf(one), digestOfKey(one.operation.key)), one]));
     for (const { property_id: property, key } of await settleOnce(database, [...byName.values()])) {
       const one = byName.get(nameOf(property, key));
       if (one) settled.add(one);
@@ -137,7 +152,7 @@ function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnTy
   const answers = wanted.map(({ answer }) => answer);
   return settleOperations(database, [
     wanted.map(propertyOf),
-    wanted.map(({ operation }) => operation.key),
+    wanted.map(({ operation }) => digestOfKey(operation.key)),
     wanted.map(({ operation }) => decodeId("op", operation.operationId, "operation_id")),
     wanted.map(({ operation }) => operation.attempt),
     wanted.map(({ leasedUntil }) => leasedUntil),
@@ -145,7 +160,20 @@ function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnTy
     answers.map((answer) => (answer ? JSON.stringify(answer.headers) : null)),
     answers.map((answer) => answer?.body ?? null),
     answers.map((answer) => answer?.requestId ?? null),
+    answers.map((answer) => answer?.maskedBody ?? null),
+    answers.map((answer) => (answer ? JSON.stringify(subjectsOf(answer)) : null)),
   ]);
+}
+
+const subjectPattern = /\b(?:prof|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
+
+/**
+ * Whom an answer speaks of: every profile and event whose id stands in it, as UUIDs. An id that a caller stored is among them, which does no harm: an answer
+ * that is forgotten is made again.
+ */
+function subjectsOf({ body }: OperationAnswer): string[] {
+  const ids = new Set(body.match(subjectPattern));
+  return [...ids].flatMap((id) => tryDecodeId("prof", id) ?? tryDecodeId("evt", id) ?? []);
 }
 
 function readClaim({ propertyId, key, fingerprint }: OperationClaim): Claim {
@@ -156,7 +184,7 @@ function readClaim({ propertyId, key, fingerprint }: OperationClaim): Claim {
   if (fingerprint.length !== fingerprintBytes) {
     throw new DaybookError("parameter_invalid", "A fingerprint is a SHA-256.", { param: "fingerprint" });
   }
-  return { property: decodeId("prop", propertyId, "property_id"), key, fingerprint };
+  return { property: decodeId("prop", propertyId, "property_id"), key: digestOfKey(key), fingerprint };
 }
 
 function toClaimed({ operation_id: id, attempt }: ClaimedRow): ClaimOutcome {
@@ -171,11 +199,17 @@ function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOu
   if (row.fingerprint.compare(fingerprint) !== 0) {
     return create(ClaimOutcomeSchema, { outcome: { case: "reused", value: {} } });
   }
-  const { status, headers, body, request_id: requestId } = row;
+  const { status, headers, body, request_id: requestId, masked_body: maskedBody } = row;
   if (status === null || headers === null || body === null || requestId === null) {
     return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
   }
-  const answer = { status, headers: JSON.parse(headers) as Record<string, string>, body, requestId };
+  const answer = {
+    status,
+    headers: JSON.parse(headers) as Record<string, string>,
+    body,
+    requestId,
+    ...(maskedBody === null ? {} : { maskedBody }),
+  };
   return create(ClaimOutcomeSchema, { outcome: { case: "answer", value: answer } });
 }
 

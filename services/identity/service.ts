@@ -12,6 +12,7 @@ import { claimOperations } from "./rpc/claim-operations.ts";
 import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
 import { finishOperations } from "./rpc/finish-operations.ts";
+import { forgetAnswers } from "./rpc/forget-answers.ts";
 import { getKey } from "./rpc/get-key.ts";
 import { leaseRequests } from "./rpc/lease-requests.ts";
 import { listKeys } from "./rpc/list-keys.ts";
@@ -50,6 +51,7 @@ export function createIdentity(
         claimOperations: claimOperations(context),
         renewOperations: renewOperations(context),
         finishOperations: finishOperations(context),
+        forgetAnswers: forgetAnswers(context),
       });
     },
     async start() {

@@ -1,4 +1,7 @@
-/** Keys that are not good: whatever is wrong with them, the answer is the same, and so is the work, so that neither tells one from the other. */
+/**
+ * Keys that are not good: whatever is wrong with them, the answer is the same, and so is the work for all that can be keys, so that neither tells one
+ * from the other.
+ */
 import { hash } from "node:crypto";
 import { request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
@@ -58,6 +61,14 @@ function comparable({ status, headers, body }: Refusal): unknown {
 
 const unknownKey = (): string => `sk_test_${hash("sha256", String(Math.random()), "hex").slice(0, 40)}`;
 
+const impossibleKeys: Readonly<Record<string, string>> = {
+  "too short": `sk_test_${"a".repeat(5)}`,
+  "too long": `sk_test_${"a".repeat(300)}`,
+  "of no mode": `sk_demo_${"a".repeat(40)}`,
+  "of no form": "a-key-that-is-none",
+  "with another alphabet": `sk_test_${"~".repeat(40)}`,
+};
+
 /** Keys that open nothing, by what is wrong; each is seen for the first time. */
 async function badKeys(daybook: TestDaybook): Promise<Record<string, string>> {
   const { identity } = daybook.clients;
@@ -78,9 +89,7 @@ async function badKeys(daybook: TestDaybook): Promise<Record<string, string>> {
     replaced: replaced.secret,
     expired: expired.secret,
     "of the other mode": live.secret.replace("_live_", "_test_"),
-    "too short": `sk_test_${"a".repeat(5)}`,
-    "of no form": "a-key-that-is-none",
-    "with another alphabet": `sk_test_${"~".repeat(40)}`,
+    ...impossibleKeys,
   };
 }
 
@@ -140,10 +149,19 @@ describe("the work for a key that is not good", () => {
       .reduce((sum, { value }) => sum + value, 0);
   }
 
+  test("is none for what cannot be a key", async () => {
+    const before = await countLooks();
+    for (const key of Object.values(impossibleKeys)) {
+      expect((await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`])).status).toBe(401);
+    }
+    expect(await countLooks()).toBe(before);
+  });
+
   test("is one look-up for each, as for one that is good, and none for those that were seen a moment ago", async () => {
     const good = await daybook.newProperty();
     const keys = { ...(await badKeys(daybook)), good: good.secret };
     for (const [name, key] of Object.entries(keys)) {
+      if (name in impossibleKeys) continue;
       const before = await countLooks();
       const { status } = await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]);
       expect([name, status, (await countLooks()) - before]).toEqual([name, name === "good" ? 200 : 401, 1]);

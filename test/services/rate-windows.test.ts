@@ -8,6 +8,7 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { createLocalBus } from "#shared/bus.ts";
 import { openDatabase } from "#shared/postgres.ts";
+import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { forget } from "../../services/identity/maintenance.ts";
@@ -193,6 +194,7 @@ test("windows that are long over are forgotten, and no others", async () => {
   const forgetAt = (nowMicros: number) =>
     forget({
       database,
+      reads: createReads(database, log),
       bus: createLocalBus(log),
       clock: { nowMicros: () => nowMicros },
       log,

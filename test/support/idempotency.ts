@@ -1,6 +1,7 @@
 /** What every write promises with an Idempotency-Key, on each surface. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import type { Answer, Api } from "./api.ts";
 import type { TestDaybook } from "./daybook.ts";
 import { eventually } from "./processes.ts";
@@ -29,11 +30,25 @@ function send(api: Api, { method, path, body }: Write, ids: Record<string, strin
 
 /** What an answer says of itself: whether it was given before. */
 export const replayedOf = ({ headers }: Answer): string | null => headers.get("idempotency-replayed");
-const requestIdOf = ({ headers }: Answer): string => headers.get("x-request-id") ?? "";
+export const requestIdOf = ({ headers }: Answer): string => headers.get("x-request-id") ?? "";
 /** An answer without what each answer has of its own. */
 export function withoutId(answer: Answer): unknown[] {
   const kept = ["content-type", "etag", "location", "service-version"].map((name) => answer.headers.get(name));
   return [answer.status, kept, answer.text.replace(requestIdOf(answer), "")];
+}
+
+const blindScopes = allScopes.filter((scope) => scope !== "identifiers:read_value");
+
+/** The body of an answer as a key sees it that may not see values of identifiers, without its request id. */
+function maskedBody({ text }: Answer): object {
+  const values = new Set(["email", "phone_number", "external_id"]);
+  return JSON.parse(text, (name, value: unknown) => {
+    if (name === "request_id") return undefined;
+    if (values.has(name)) return null;
+    if (typeof value !== "object" || value === null || !("display_value" in value)) return value;
+    const { value: _hidden, ...shown } = value as Record<string, unknown>;
+    return shown;
+  }) as object;
 }
 
 /** Sends until it is answered otherwise than that the first is under way. */
@@ -82,6 +97,28 @@ export function promiseOnce(daybook: () => TestDaybook, writes: readonly Write[]
         expect(again.text.includes(requestIdOf(again))).toBe(done.text.includes(requestIdOf(done)));
       }
       expect(await contentsOf(api, 0)).toEqual(contents);
+    });
+
+    test("every API key of the property is given its answer, without values of identifiers if it may not see them", async () => {
+      for (const [firstScopes, laterScopes] of [
+        [allScopes, blindScopes],
+        [blindScopes, allScopes],
+        [allScopes, allScopes],
+      ] as const) {
+        const owner = await daybook().newProperty();
+        const ids = (await write.prepare?.(owner)) ?? {};
+        const [first, later] = [await owner.withScopes(firstScopes), await owner.withScopes(laterScopes)];
+        const done = await send(first, write, ids, "the-key");
+        const again = await send(later, write, ids, "the-key");
+        expect([done.status < 300, again.status, replayedOf(again)]).toEqual([true, done.status, "true"]);
+        expect(maskedBody(again)).toEqual(maskedBody(done));
+        // Which of the two forms it is does not depend on who asked first.
+        expect(withoutId(await send(later, write, ids, "the-key"))).toEqual(withoutId(again));
+        if (laterScopes === blindScopes) expect(again.body).toMatchObject(maskedBody(again));
+        if (firstScopes === laterScopes) expect(withoutId(again)).toEqual(withoutId(done));
+        const stranger = await owner.withScopes(["reports:read"]);
+        expect((await send(stranger, write, ids, "the-key")).status).toBe(403);
+      }
     });
 
     test("of many at once one does it, and all get its answer", async () => {

@@ -1,13 +1,10 @@
 /** Secrets of API keys: `sk_live_` or `sk_test_`, then base-62 characters. */
 import { createHash, randomInt } from "node:crypto";
-
-/** Live or test, as the database and the secrets spell it. */
-export type ModeName = "live" | "test";
+import { modeOfKey, type ModeName } from "#shared/values/key-form.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 40;
 const displayLength = 12;
-const pattern = /^sk_(live|test)_[0-9A-Za-z]{32,200}$/;
 
 /** A new secret from the system's CSPRNG: 40 base-62 characters, 238 bits. */
 export function newSecret(mode: ModeName): string {
@@ -16,7 +13,7 @@ export function newSecret(mode: ModeName): string {
 
 /** Whether a text can be a secret of this mode. */
 export function isSecret(text: string, mode: ModeName): boolean {
-  return pattern.exec(text)?.[1] === mode;
+  return modeOfKey(text) === mode;
 }
 
 /** What is stored of a secret: its SHA-256. Secrets are random, so neither salt nor stretching would add to it. */

@@ -26,7 +26,8 @@ export function readSettings(given: { defaultCurrency?: string; timezone?: strin
     note("default_currency", "A currency is three letters, such as EUR.");
   }
   const timezone = given.timezone === undefined ? null : findTimezone(given.timezone);
-  if (timezone === undefined) note("timezone", "This is not the name of an IANA time zone.");
+  if (timezone === undefined)
+    note("timezone", '`timezone` must be the name of an IANA time zone such as "Europe/Lisbon".');
   if (errors.length > 0) throw DaybookError.ofFields(errors);
   return { defaultCurrency: given.defaultCurrency?.toUpperCase() ?? null, timezone: timezone ?? null };
 }

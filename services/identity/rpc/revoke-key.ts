@@ -19,7 +19,7 @@ export function revokeKey({
     const id = decodeId("key", keyId, "key_id");
     const [row] = await revoke(database, [property, id, formatMicros(clock.nowMicros())]);
     if (!row) throw noSuchKey();
-    signalEnding(signals, keyId, 0);
+    signalEnding(signals, keyId);
     return create(RevokeKeyResponseSchema, { key: toKey(row) });
   };
 }

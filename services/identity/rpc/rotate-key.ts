@@ -34,7 +34,7 @@ export function rotateKey({
       const [owner] = await findProperty(tx, [property]);
       if (!old || !owner) throw noSuchKey();
       if (old.revoked_at !== null || (old.expires_at !== null && old.expires_at <= now)) {
-        throw new DaybookError("invalid_state_transition", "This key has ended.", { param: "key_id" });
+        throw new DaybookError("invalid_state_transition", "`key_id` names a key that has ended.", { param: "key_id" });
       }
       const secret = newSecret(owner.mode);
       const row = await storeKey(tx, {
@@ -52,7 +52,7 @@ export function rotateKey({
       return { row, secret, replaced };
     });
     const { row, secret, replaced } = rotated;
-    signalEnding(signals, keyId, ((replaced.expires_at ?? now) - now) / 1000);
+    signalEnding(signals, keyId);
     return create(RotateKeyResponseSchema, { key: toKey(row), secret, replaced: toKey(replaced) });
   };
 }

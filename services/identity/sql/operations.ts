@@ -1,4 +1,4 @@
-/** Idempotency-Keys, and the operations that they name. */
+/** Idempotency-Keys, and the operations that they name. All keys here are digests, as key-digest.ts makes them. */
 import { statement } from "#shared/postgres.ts";
 
 /** A claim that was granted. */
@@ -20,6 +20,8 @@ export interface OperationRow {
   headers: string | null;
   body: string | null;
   request_id: string | null;
+  /** Null too when it is the same as the body. */
+  masked_body: string | null;
 }
 
 /**
@@ -40,7 +42,7 @@ export const claimOperations = statement<ClaimedRow>(
      attempt = CASE WHEN o.expires_at <= $5 THEN 1 ELSE o.attempt + 1 END,
      leased_until = excluded.leased_until,
      expires_at = CASE WHEN o.expires_at <= $5 THEN excluded.expires_at ELSE o.expires_at END,
-     status = NULL, headers = NULL, body = NULL, request_id = NULL
+     status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
    WHERE o.expires_at <= $5 OR (o.status IS NULL AND o.leased_until <= $5 AND o.fingerprint = excluded.fingerprint)
    RETURNING property_id, key, operation_id, attempt`,
 );
@@ -48,7 +50,7 @@ export const claimOperations = statement<ClaimedRow>(
 /** $1 property ids, $2 keys. One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
 export const findOperations = statement<OperationRow>(
   "identity.operations.find",
-  `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id
+  `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body
    FROM unnest($1::uuid[], $2::text[]) AS wanted (property_id, key)
    CROSS JOIN LATERAL (
      SELECT * FROM identity.operations WHERE property_id = wanted.property_id AND key = wanted.key LIMIT 1
@@ -60,23 +62,38 @@ export const findOperations = statement<OperationRow>(
  * Whoever had an operation before it was taken over changes nothing, and is given no row. An insertion, so that rows are found by their key whatever the statistics
  * say; what it inserts, when the time of a key is over, is over too. No two of the same key in one call; in the order of the keys, as claims are.
  * $1 property ids, $2 keys, $3 operation ids, $4 attempts, $5 leased until, $6 statuses or null, $7 headers or null, $8 bodies or null,
- * $9 request ids or null.
+ * $9 request ids or null, $10 masked bodies or null, $11 subjects as JSON arrays of UUIDs, or null.
  */
 export const settleOperations = statement<{ property_id: string; key: string }>(
   "identity.operations.settle",
   `INSERT INTO identity.operations AS o
-     (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id)
-   SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id
+     (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id,
+      masked_body, subjects)
+   SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id,
+          s.masked_body, nullif(ARRAY(SELECT value::uuid FROM json_array_elements_text(s.subjects)), '{}')
    FROM unnest(
-     $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::integer[], $7::json[], $8::text[], $9::text[]
-   ) AS s (property_id, key, operation_id, attempt, leased_until, status, headers, body, request_id)
+     $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::integer[], $7::json[], $8::text[], $9::text[],
+     $10::text[], $11::json[]
+   ) AS s (property_id, key, operation_id, attempt, leased_until, status, headers, body, request_id, masked_body, subjects)
    ORDER BY s.property_id, s.key
    ON CONFLICT (property_id, key) DO UPDATE SET
      expires_at = CASE WHEN excluded.leased_until = '-infinity' THEN excluded.expires_at ELSE o.expires_at END,
      leased_until = excluded.leased_until,
-     status = excluded.status, headers = excluded.headers, body = excluded.body, request_id = excluded.request_id
+     status = excluded.status, headers = excluded.headers, body = excluded.body, request_id = excluded.request_id,
+     masked_body = excluded.masked_body, subjects = excluded.subjects
    WHERE o.operation_id = excluded.operation_id AND o.attempt = excluded.attempt AND o.status IS NULL
    RETURNING property_id, key`,
+);
+
+/**
+ * Deletes answers and leaves their operations as ones that nobody finished. $1 property_id, $2 UUIDs of profiles and events. One row for each.
+ */
+export const forgetAnswers = statement<{ forgotten: boolean }>(
+  "identity.operations.forget_answers",
+  `UPDATE identity.operations
+   SET status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
+   WHERE property_id = $1 AND subjects && $2::uuid[]
+   RETURNING true AS forgotten`,
 );
 
 /** $1 now, $2 rows at most. One row for each key removed. */

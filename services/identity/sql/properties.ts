@@ -1,6 +1,6 @@
 import { statement } from "#shared/postgres.ts";
 import type { Micros } from "#shared/clock.ts";
-import type { ModeName } from "../domain/secret.ts";
+import type { ModeName } from "#shared/values/key-form.ts";
 
 /** A row of identity.properties. */
 export interface PropertyRow {
