@@ -5,7 +5,8 @@ import type { Micros } from "#shared/clock.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { encodeId } from "#shared/ids.ts";
 import { calling } from "#shared/interceptors.ts";
-import { inSnapshot, type Queryable } from "#shared/postgres.ts";
+import type { Queryable } from "#shared/postgres.ts";
+import type { Reader } from "#shared/reads.ts";
 import { formatMicros, toTimestamp } from "#shared/time.ts";
 import type { MetricContext } from "./context.ts";
 import { periodMicros, periodOf } from "./domain/buckets.ts";
@@ -42,15 +43,15 @@ const edgeEventsMax = 2_000_000;
 const readEventsMax = 200_000;
 
 /**
- * @param checkTime throws once nobody waits for the answer any more.
+ * @param reader fails once nobody waits for the answer any more.
  * @throws DaybookError `too_many_items` when there is more than can be answered, `service_unavailable` while roll-ups are first made.
  */
 export async function answer(
   context: MetricContext,
+  reader: Reader,
   asked: Asked,
   question: Question,
   options: CallOptions,
-  checkTime: () => void,
 ): Promise<Answer[]> {
   const { starts, from, to, groupBy, measurements } = question;
   const withProfiles = measurements.has(Measurement.UNIQUE_PROFILES);
@@ -71,7 +72,7 @@ export async function answer(
       // The events first: what was not counted when they were read is not in the roll-ups twice, as these hold other quarters.
       for (const [begin, end] of edges) if (begin < end) await addEvents(begin, end, edgeEventsMax);
       if (first < last) {
-        await inSnapshot(context.database, (snapshot) => addRollups(snapshot, first, last));
+        await reader.inSnapshot((snapshot) => addRollups(snapshot, first, last));
       }
     } else await addEvents(from, to, readEventsMax);
     if (groupBy.length === 0 && series.size === 0) series.add(0, [], 0, zero);
@@ -80,7 +81,7 @@ export async function answer(
       // First, as it gives numbers to all who were merged.
       await pullMerges(context, asked.property, options);
       await addUncounted();
-      await uniteMerged(context.database, asked.property, made);
+      await uniteMerged(reader, asked.property, made);
     }
     return all.map(({ values, count, sum, profiles }) => ({
       values,
@@ -136,7 +137,7 @@ export async function answer(
         const ids = uuidsOf(packed.subarray(at, at + lookUpMax * uuidBytes));
         const unknown = ids.filter((id) => !numbers.has(id));
         // Others have their turn while the database looks.
-        for (const row of await findNumbers(context.database, [asked.property, unknown])) {
+        for (const row of await findNumbers(reader, [asked.property, unknown])) {
           numbers.set(row.profile_id, row.number);
         }
         for (const id of ids) {
@@ -183,7 +184,6 @@ export async function answer(
       const last = rows.at(-1);
       if (!last || rows.length < setsMax) return;
       after = [formatMicros(last.period), last.source, last.currency];
-      checkTime();
     }
   }
 

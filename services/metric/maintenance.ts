@@ -8,7 +8,7 @@ import { deleteBatches } from "./sql/batches.ts";
 export const buildIntervalMs = 2_000;
 /** How often batches are forgotten. */
 export const forgetIntervalMs = 10 * 60 * 1000;
-// A message comes again for as long as the bus keeps it, which is 7 days.
+// A message comes again for as long as the bus keeps it, which is 7 days, or its signature is good, which is 7 and a half.
 const batchAgeMaxMicros = 8 * 24 * 60 * 60 * 1_000_000;
 const rowsMax = 5_000;
 

@@ -1,10 +1,11 @@
 /** Up to when all events are counted. */
-import type { CallOptions } from "@connectrpc/connect";
+import type { CallOptions, Client } from "@connectrpc/connect";
+import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling } from "#shared/interceptors.ts";
+import type { Queryable } from "#shared/postgres.ts";
 import { fromTimestamp } from "#shared/time.ts";
-import type { MetricContext } from "./context.ts";
 import { findBatches } from "./sql/batches.ts";
 
 /**
@@ -12,7 +13,8 @@ import { findBatches } from "./sql/batches.ts";
  * read: what is on its way is looked for in the order in which it goes, from the event service to here.
  */
 export async function readAsOf(
-  { events, database }: MetricContext,
+  events: Client<typeof EventService>,
+  database: Queryable,
   propertyId: string,
   options: CallOptions,
 ): Promise<{ recorded: Micros; counted: Micros }> {

@@ -3,8 +3,14 @@ import type { AggregateMetricRequest } from "#proto/daybook/metric/v1/metric_pb.
 import { Interval, Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { isRawNumber, parseJson, textProblem } from "#shared/json.ts";
+import { parseField } from "#shared/event-field.ts";
+import { parseJson } from "#shared/json.ts";
 import { fromTimestamp } from "#shared/time.ts";
+import { findConditionFaults, findGroupByFaults, findRangeFaults } from "#shared/values/aggregate.ts";
+import { dateTimeExpected } from "#shared/values/times.ts";
+import { count } from "#shared/values/count.ts";
+import { locationExpected } from "#shared/values/location.ts";
+import { mismatch, missing } from "#shared/values/wording.ts";
 import { bucketStarts, findTimezone, periodOf, type IntervalName } from "./buckets.ts";
 
 /** A question that can be answered. */
@@ -28,10 +34,6 @@ export interface Condition {
 }
 
 const bucketsMax = 10_000;
-const groupByMax = 2;
-const conditionsMax = 10;
-const yearMin = 1900;
-const yearMax = 2200;
 const intervals: Readonly<Record<Interval, IntervalName>> = {
   [Interval.UNSPECIFIED]: undefined,
   [Interval.HOUR]: "hour",
@@ -43,42 +45,41 @@ const intervals: Readonly<Record<Interval, IntervalName>> = {
 /** @throws DaybookError with every field at fault. */
 export function readQuestion(request: AggregateMetricRequest): Question {
   const errors: FieldError[] = [];
-  const note = (param: string, message: string): void => {
-    errors.push({ code: "parameter_invalid", message, param });
+  const note = (param: string, message: string, code: FieldError["code"] = "parameter_invalid"): void => {
+    errors.push({ code, message, param });
   };
 
   const measurements = new Set(request.measurements);
   if (measurements.size === 0 || measurements.has(Measurement.UNSPECIFIED)) {
-    note("measurements", "There is at least one of count, sum_value and unique_profiles.");
+    note("measurements", '`measurements` must have at least one of "count", "sum_value" and "unique_profiles".');
   }
   const from = request.from && fromTimestamp(request.from);
   const to = request.to && fromTimestamp(request.to);
-  if (from === undefined || !isReal(from)) note("from", `A range lies between the years ${yearMin} and ${yearMax}.`);
-  if (to === undefined || !isReal(to)) note("to", `A range lies between the years ${yearMin} and ${yearMax}.`);
-  else if (from !== undefined && to <= from) note("to", "A range ends after it begins.");
+  if (from === undefined) errors.push(missing("from", `send ${dateTimeExpected}`));
+  if (to === undefined) errors.push(missing("to", `send ${dateTimeExpected}`));
+  if (from !== undefined && to !== undefined) errors.push(...findRangeFaults(from, to));
   const timezone = findTimezone(request.timezone);
-  if (timezone === undefined) note("timezone", "This is not the name of an IANA time zone.");
-
-  if (request.groupBy.length > groupByMax) note("group_by", `There are at most ${groupByMax} groupings.`);
-  for (const [index, field] of request.groupBy.slice(0, groupByMax).entries()) {
-    if (!isField(field)) note(`group_by.${index}`, fieldMessage);
-    else if (request.groupBy.indexOf(field) < index) note(`group_by.${index}`, "This field is named twice.");
+  if (timezone === undefined) {
+    errors.push(mismatch("timezone", locationExpected.timezone, request.timezone, { quoted: true }));
   }
-  if (request.conditions.length > conditionsMax) note("filter", `There are at most ${conditionsMax} conditions.`);
-  const conditions = request.conditions.slice(0, conditionsMax).map((condition) => {
-    if (!isField(condition.field)) note(`filter.${condition.field}`, fieldMessage);
-    else if (!isScalar(condition.valueJson)) {
-      note(`filter.${condition.field}`, "A field is compared with a text, a number, true, false or null.");
-      return condition;
-    }
-    return inNormalForm(condition);
-  });
+
+  errors.push(...findGroupByFaults(request.groupBy));
+  const conditions = request.conditions.map(inNormalForm);
+  errors.push(
+    ...findConditionFaults(
+      request.conditions.map(({ field, valueJson }) => ({
+        field,
+        value: readJson(valueJson),
+        param: `filter.${field}`,
+      })),
+    ),
+  );
   const isValid = errors.length === 0 && from !== undefined && to !== undefined && timezone !== undefined;
   const starts = isValid ? bucketStarts(from, to, intervals[request.interval], timezone, bucketsMax) : undefined;
   if (isValid && starts === undefined) {
     note(
       "interval",
-      `This range has more than ${bucketsMax} of these. Ask for a shorter range, or for longer intervals.`,
+      `\`interval\` must part the range into at most ${count(bucketsMax)} buckets. Ask for a shorter range or a longer interval.`,
     );
   }
   if (!isValid || !starts) throw DaybookError.ofFields(errors);
@@ -100,29 +101,48 @@ export function readQuestion(request: AggregateMetricRequest): Question {
   };
 }
 
-const fieldMessage = "Events are grouped and chosen by source, currency or properties.<path>.";
-
-function isField(text: string): boolean {
-  return text === "source" || text === "currency" || /^properties\.[^.]+(\.[^.]+)*$/s.test(text);
+/**
+ * Refuses paths that lead through an array: an event has many values there, or none.
+ * @param schema what the properties of the metric's events were seen to be, by path.
+ * @throws DaybookError `unsupported_group_by` with every such field.
+ */
+export function checkPaths({ groupBy, conditions }: Question, schema: Readonly<Record<string, string>>): void {
+  const fields = [
+    ...groupBy.map((field, index) => ({ field, param: `group_by.${index}` })),
+    ...conditions.map(({ field }) => ({ field, param: `filter.${field}` })),
+  ];
+  const errors = fields.flatMap(({ field, param }): FieldError[] => {
+    const array = arrayWithin(field, schema);
+    if (array === undefined) return [];
+    const message = `The path ${field} leads through the array ${array}. Events are grouped and chosen by values outside of arrays.`;
+    return [{ code: "unsupported_group_by", message, param }];
+  });
+  if (errors.length > 0) throw DaybookError.ofFields(errors);
 }
 
-function isScalar(json: string): boolean {
+/** The array that a path leads through, if there is one. As schemas write it, `items[].sku` does so whatever the events were seen to be. */
+function arrayWithin(text: string, schema: Readonly<Record<string, string>>): string | undefined {
+  const field = parseField(text);
+  if (typeof field !== "object") return undefined;
+  const isLiteral = text.startsWith("properties[");
+  const { path } = field;
+  const marked = isLiteral ? -1 : path.findIndex((key) => key.endsWith("[]"));
+  if (marked >= 0) return path.slice(0, marked + 1).join(".");
+  const parents = path.slice(1).map((_, index) => path.slice(0, index + 1).join("."));
+  return parents.find((parent) => Object.hasOwn(schema, parent) && schema[parent] === "array");
+}
+
+/** The value of a JSON text; undefined, which is no JSON, for what is none. */
+function readJson(text: string): unknown {
   try {
-    const value = parseJson(json);
-    if (typeof value === "string") return textProblem(value) === undefined;
-    return value === null || typeof value !== "object" || isRawNumber(value);
+    return parseJson(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
 /** Currencies are stored in upper case. */
 function inNormalForm({ field, valueJson }: Condition): Condition {
-  if (field !== "currency" || !valueJson.startsWith('"')) return { field, valueJson };
-  return { field, valueJson: JSON.stringify(String(parseJson(valueJson)).toUpperCase()) };
-}
-
-function isReal(micros: Micros): boolean {
-  const year = new Date(micros / 1000).getUTCFullYear();
-  return year >= yearMin && year < yearMax;
+  const value = field === "currency" ? readJson(valueJson) : undefined;
+  return { field, valueJson: typeof value === "string" ? JSON.stringify(value.toUpperCase()) : valueJson };
 }

@@ -1,36 +1,49 @@
 import { create } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { CallOptions, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   AggregateMetricResponseSchema,
   Measurement,
   type AggregateMetricRequest,
+  type AggregateMetricResponse,
   type MetricService,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError, serviceUnavailable } from "#shared/errors.ts";
+import { DaybookError } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
-import { onwardOptions } from "#shared/interceptors.ts";
+import { onwardReadOptions } from "#shared/interceptors.ts";
 import type { Queryable } from "#shared/postgres.ts";
+import { createAggregateShare } from "#shared/reads.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { answer } from "../aggregation.ts";
 import type { MetricContext } from "../context.ts";
 import { formatDecimal } from "../domain/decimal.ts";
-import { readQuestion } from "../domain/question.ts";
+import { checkPaths, readQuestion, type Question } from "../domain/question.ts";
 import { toMetric } from "../mapping.ts";
+import { findByName } from "../registering.ts";
 import { readMetrics, type MetricRow } from "../sql/metrics.ts";
 import { readAsOf } from "../watermark.ts";
 
 export function aggregateMetric(context: MetricContext): ServiceImpl<typeof MetricService>["aggregateMetric"] {
-  return async (request, handlerContext) => {
+  const share = createAggregateShare(context.reads);
+  return (request, handlerContext) => {
     const property = decodeId("prop", request.propertyId, "property_id");
     const question = readQuestion(request);
-    const options = onwardOptions(handlerContext);
+    return share.run(property, () => aggregate(property, question, request, handlerContext), handlerContext.signal);
+  };
+
+  async function aggregate(
+    property: string,
+    question: Question,
+    request: AggregateMetricRequest,
+    handlerContext: HandlerContext,
+  ): Promise<AggregateMetricResponse> {
+    const options = onwardReadOptions(handlerContext);
+    const reader = context.reads.of(property, handlerContext.signal);
     // Before anything that is answered is read.
-    const { recorded, counted } = await readAsOf(context, request.propertyId, options);
-    const metric = await findMetric(context.database, property, request.metric);
+    const { recorded, counted } = await readAsOf(context.events, reader, request.propertyId, options);
+    const metric = await findMetric(context, reader, property, request.metric, options);
+    checkPaths(question, metric.schema);
     const asked = { property, metric: metric.id, name: metric.name };
-    const series = await answer(context, asked, question, options, () => {
-      if ((handlerContext.timeoutMs() ?? 1) <= 0) throw serviceUnavailable(new Error("nobody waits any more"));
-    });
+    const series = await answer(context, reader, asked, question, options);
     const wants = (measurement: Measurement): boolean => question.measurements.has(measurement);
     return create(AggregateMetricResponseSchema, {
       metric: toMetric(metric),
@@ -45,18 +58,22 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
       asOf: toTimestamp(question.isRolledUp ? counted : recorded),
       ...times(metric),
     });
-  };
+  }
 }
 
 async function findMetric(
-  database: Queryable,
+  context: MetricContext,
+  reader: Queryable,
   property: string,
   wanted: AggregateMetricRequest["metric"],
+  options: CallOptions,
 ): Promise<MetricRow> {
   const ids = wanted.case === "metricId" ? [decodeId("mtr", wanted.value, "metric_id")] : [];
-  // Stored in this form; what is no name at all is that of no metric.
-  const names = wanted.case === "name" ? [wanted.value.replaceAll("_", ".")] : [];
-  const [row] = await readMetrics(database, [property, ids, names]);
+  const row =
+    wanted.case === "name"
+      ? // Stored in this form; what is no name at all is that of no metric.
+        await findByName(context, reader, property, wanted.value.replaceAll("_", "."), options)
+      : (await readMetrics(reader, [property, ids, []]))[0];
   if (!row) {
     const param = wanted.case === "metricId" ? "metric_id" : "metric";
     throw new DaybookError("resource_not_found", "There is no such metric.", { param });

@@ -4,15 +4,13 @@ import { CreateMetricResponseSchema, type MetricService } from "#proto/daybook/m
 import { normalizeDottedName } from "#shared/dotted-name.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, newUuid } from "#shared/ids.ts";
+import { metricsMax } from "#shared/limits.ts";
 import { withTransaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
 import { readMetrics, type MetricRow } from "../sql/metrics.ts";
 import { countRegistration, insertMetric } from "../sql/registrations.ts";
-
-// Events are limited by the keys that send them; a name costs nothing but a call.
-const registrationsMax = 10_000;
 
 /** The same operation has made it: what this call counted is undone. */
 class MadeBefore extends Error {
@@ -40,10 +38,12 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
       if (!made) {
         const [own] = operationId === undefined ? [] : await readMetrics(tx, [property, [id], []]);
         if (own) throw new MadeBefore(own);
-        throw new DaybookError("metric_exists", "The property has a metric of this name.", { param: "name" });
+        throw new DaybookError("metric_exists", "`name` is taken: the property has a metric of this name already.", {
+          param: "name",
+        });
       }
-      if (!counted || counted.count > registrationsMax) {
-        const message = `At most ${registrationsMax.toLocaleString("en")} metrics of a property are registered before their events.`;
+      if (!counted || counted.count > metricsMax) {
+        const message = `At most ${metricsMax.toLocaleString("en")} metrics of a property are registered before their events.`;
         throw new DaybookError("too_many_items", message, { param: "name" });
       }
       return made;

@@ -5,16 +5,20 @@ import { decodeId } from "#shared/ids.ts";
 import { checkItemCount } from "#shared/limits.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import { toMetric } from "../mapping.ts";
+import { readOrRegister } from "../registering.ts";
 import { readMetrics } from "../sql/metrics.ts";
 
 const metricsMax = 1000;
 
 export function getMetrics(context: ServiceContext): ServiceImpl<typeof MetricService>["getMetrics"] {
-  return async ({ propertyId, metricIds, names }) => {
+  return async ({ propertyId, metricIds, names, haveEvents }, { signal }) => {
     checkItemCount(metricIds.length + names.length, metricsMax, "metric_ids and names");
     const property = decodeId("prop", propertyId, "property_id");
     const ids = metricIds.map((id) => decodeId("mtr", id, "metric_ids"));
-    const rows = await readMetrics(context.database, [property, ids, names]);
+    const reader = context.reads.of(property, signal);
+    const rows = haveEvents
+      ? await readOrRegister(context.database, reader, property, ids, names)
+      : await readMetrics(reader, [property, ids, names]);
     return create(GetMetricsResponseSchema, { metrics: rows.map(toMetric) });
   };
 }

@@ -10,21 +10,15 @@ import { listMetrics as list } from "../sql/metrics.ts";
 const limitMax = 500;
 
 export function listMetrics(context: ServiceContext): ServiceImpl<typeof MetricService>["listMetrics"] {
-  return async ({ propertyId, name, source, system, limit, afterMetricId }) => {
+  return async ({ propertyId, name, source, system, limit, afterMetricId }, { signal }) => {
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} metrics.`, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
     const after = afterMetricId === undefined ? null : decodeId("mtr", afterMetricId, "after_metric_id");
+    const reader = context.reads.of(property, signal);
     // One more than asked for tells whether more follow.
-    const rows = await list(context.database, [
-      property,
-      after,
-      name ?? null,
-      source ?? null,
-      system ?? null,
-      limit + 1,
-    ]);
+    const rows = await list(reader, [property, after, name ?? null, source ?? null, system ?? null, limit + 1]);
     const metrics = rows.slice(0, limit).map(toMetric);
     return create(ListMetricsResponseSchema, { metrics, hasMore: rows.length > limit });
   };

@@ -29,7 +29,9 @@ export function updateMetric({ database, clock }: ServiceContext): ServiceImpl<t
       if (!isNew) return found;
       const [described] = await describeMetric(tx, [property, id, description ?? null, found.name]);
       if (described) return described;
-      throw new DaybookError("metric_read_only", "This metric is the platform's own.", { param: "metric_id" });
+      throw new DaybookError("metric_read_only", "The metric is read-only: it belongs to the platform.", {
+        param: "metric_id",
+      });
     });
     return create(UpdateMetricResponseSchema, { metric: toMetric(row) });
   };

@@ -1,0 +1,49 @@
+/**
+ * Metrics whose first event is on record and not counted yet: registered when somebody asks, so that a metric is there from the answer to its first
+ * event on.
+ */
+import type { CallOptions } from "@connectrpc/connect";
+import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
+import { encodeId, newUuid } from "#shared/ids.ts";
+import { calling } from "#shared/interceptors.ts";
+import type { Queryable } from "#shared/postgres.ts";
+import type { MetricContext } from "./context.ts";
+import { isSystemMetric } from "./domain/system-metrics.ts";
+import { readMetrics, registerMetrics, type MetricRow } from "./sql/metrics.ts";
+
+/**
+ * Reads metrics by their names, and registers those that are missing. The consumer counts their events into them when their messages come.
+ * @param database where they are registered.
+ * @param reader where they are read first.
+ * @param names of types that there are events of.
+ */
+export async function readOrRegister(
+  database: Queryable,
+  reader: Queryable,
+  property: string,
+  ids: readonly string[],
+  names: readonly string[],
+): Promise<MetricRow[]> {
+  const rows = await readMetrics(reader, [property, ids, names]);
+  const known = new Set(rows.map(({ name }) => name));
+  const missing = [...new Set(names)].filter((name) => !known.has(name));
+  if (missing.length === 0) return rows;
+  await registerMetrics(database, [property, missing.map(newUuid), missing, missing.map(isSystemMetric)]);
+  return readMetrics(database, [property, ids, names]);
+}
+
+/** Finds a metric by its name. One that is not known is asked of the event service: whether there is an event of that type. */
+export async function findByName(
+  { database, events }: MetricContext,
+  reader: Queryable,
+  property: string,
+  name: string,
+  options: CallOptions,
+): Promise<MetricRow | undefined> {
+  const [row] = await readMetrics(reader, [property, [], [name]]);
+  if (row) return row;
+  const request = { propertyId: encodeId("prop", property), type: name, sort: EventSort.OCCURRED_AT, limit: 1 };
+  const found = await calling(events.listEvents(request, options));
+  if (found.events.length === 0) return undefined;
+  return (await readOrRegister(database, reader, property, [], [name]))[0];
+}
