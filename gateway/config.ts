@@ -1,7 +1,17 @@
 /** The settings of the gateway. */
 import type { SettingsReader } from "#shared/config.ts";
+import { readShutdownDelayMs } from "#shared/lifecycle.ts";
 import { http2Transport } from "#shared/transport.ts";
 import type { Transports } from "./clients.ts";
+import { createTrust, type TrustedProxies } from "./listener/addresses.ts";
+import {
+  byteLimits,
+  listenerLimits,
+  pageLimits,
+  type ByteLimits,
+  type ListenerLimits,
+  type PageLimits,
+} from "./listener/limits.ts";
 import type { RateLimits } from "./rate/limits.ts";
 
 /** Where the gateway listens and what it admits, wherever it runs. */
@@ -10,23 +20,49 @@ export interface GatewaySettings {
   internalPort: number;
   limits: RateLimits;
   compat: CompatSettings;
+  edge: EdgeSettings;
 }
 
 /** Of the compatibility surface. */
 export interface CompatSettings {
-  /** Schemes of Authorization that it takes beside its own and Bearer, in lower case. */
+  /** Schemes of Authorization that it takes beside its own and Bearer, as they are shown to clients. */
   authSchemes: readonly string[];
-  /** The address for links, without a slash at the end; undefined: as requests say. */
+}
+
+/** What the public surface takes of clients, and what it knows of proxies in front of it. */
+export interface EdgeSettings {
+  listener: ListenerLimits;
+  bytes: ByteLimits;
+  pages: PageLimits;
+  /** Proxies whose X-Forwarded-* headers count. */
+  trustedProxies: TrustedProxies;
+  /** The address that clients see, without a slash at the end; undefined: as requests say. */
   publicUrl: string | undefined;
+  /** For how long the gateway goes on accepting after it was told to stop. */
+  shutdownDelayMs: number;
 }
 
 const portDefault = 8080;
 const internalPortDefault = 9100;
 const requestsMax = 1_000_000_000;
 const authSchemesDefault = "Klaviyo-API-Key";
+const connectionsSettingMax = 1_000_000;
+// More than the largest body.
+const bytesMin = 8 * 1024 * 1024;
+const bytesMax = 1024 ** 4;
 
 /** Without any settings. */
-export const compatDefaults: CompatSettings = { authSchemes: [authSchemesDefault.toLowerCase()], publicUrl: undefined };
+export const compatDefaults: CompatSettings = { authSchemes: [authSchemesDefault] };
+
+/** Without any settings. */
+export const edgeDefaults: EdgeSettings = {
+  listener: listenerLimits,
+  bytes: byteLimits,
+  pages: pageLimits,
+  trustedProxies: [],
+  publicUrl: undefined,
+  shutdownDelayMs: 0,
+};
 
 const authSchemePattern = /^[\w-]{1,64}$/;
 
@@ -38,18 +74,54 @@ export function readGatewaySettings(reader: SettingsReader): GatewaySettings {
       ordinary: reader.integer("RATE_LIMIT_PER_MINUTE", 60_000, 1, requestsMax),
       backfill: reader.integer("RATE_LIMIT_BACKFILL_PER_MINUTE", 6_000, 1, requestsMax),
     },
-    compat: {
-      authSchemes: readAuthSchemes(reader),
-      publicUrl: reader.optionalUrl("PUBLIC_URL", ["http:", "https:"])?.replace(/\/+$/, ""),
-    },
+    compat: { authSchemes: readAuthSchemes(reader) },
+    edge: readEdgeSettings(reader),
   };
+}
+
+function readEdgeSettings(reader: SettingsReader): EdgeSettings {
+  const { connectionsMax, connectionsPerAddressMax } = listenerLimits;
+  const bytes = (name: string, fallback: number): number => reader.integer(name, fallback, bytesMin, bytesMax);
+  return {
+    listener: {
+      ...listenerLimits,
+      connectionsMax: reader.integer("CONNECTIONS_MAX", connectionsMax, 1, connectionsSettingMax),
+      connectionsPerAddressMax: reader.integer(
+        "CONNECTIONS_PER_ADDRESS_MAX",
+        connectionsPerAddressMax,
+        1,
+        connectionsSettingMax,
+      ),
+    },
+    bytes: {
+      bodyBytesPerKeyMax: bytes("BODY_BYTES_PER_KEY_MAX", byteLimits.bodyBytesPerKeyMax),
+      bodyBytesMax: bytes("BODY_BYTES_MAX", byteLimits.bodyBytesMax),
+      answerBytesPerKeyMax: bytes("ANSWER_BYTES_PER_KEY_MAX", byteLimits.answerBytesPerKeyMax),
+      answerBytesMax: bytes("ANSWER_BYTES_MAX", byteLimits.answerBytesMax),
+    },
+    pages: pageLimits,
+    trustedProxies: readTrustedProxies(reader),
+    publicUrl: reader.optionalUrl("PUBLIC_URL", ["http:", "https:"])?.replace(/\/+$/, ""),
+    shutdownDelayMs: readShutdownDelayMs(reader),
+  };
+}
+
+function readTrustedProxies(reader: SettingsReader): string[] {
+  const proxies = (reader.optional("TRUSTED_PROXIES") ?? "").split(",").map((entry) => entry.trim());
+  const named = proxies.filter((entry) => entry !== "");
+  try {
+    createTrust(named);
+  } catch (error) {
+    reader.problem(`TRUSTED_PROXIES: ${(error as Error).message}`);
+  }
+  return named;
 }
 
 function readAuthSchemes(reader: SettingsReader): string[] {
   const schemes = reader
     .text("COMPAT_AUTH_SCHEMES", authSchemesDefault)
     .split(",")
-    .map((scheme) => scheme.trim().toLowerCase());
+    .map((scheme) => scheme.trim());
   if (!schemes.every((scheme) => authSchemePattern.test(scheme))) {
     reader.problem("COMPAT_AUTH_SCHEMES must be names of schemes, separated by commas");
   }

@@ -1,12 +1,13 @@
 /** Finds out who calls, takes the request from their window, and checks that the route's scope is among what they may do. */
 import { hash } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { LRUCache } from "lru-cache";
 import { Mode, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError, serviceUnavailable } from "#shared/errors.ts";
 import { callOptions, calling } from "#shared/interceptors.ts";
+import { modeOfKey } from "#shared/values/key-form.ts";
 import { newestRevision, revisions, type Revision } from "#shared/revisions.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import type { KeyEnds } from "../key-ends.ts";
@@ -23,6 +24,8 @@ export interface Caller {
   scopes: ReadonlySet<string>;
   /** The revision that the key is pinned to. */
   revision: Revision;
+  /** When identity was asked for all of this, by performance.now(). */
+  askedAtMs: number;
   /** When the key ends, by performance.now(); Infinity when it does not. */
   endsAtMs: number;
   /** The key's own limits, or those that every key has. */
@@ -37,12 +40,16 @@ declare module "fastify" {
     scope?: string | null;
     /** Schemes of Authorization that the route takes, in lower case; only Bearer unless it says so. */
     authSchemes?: readonly string[];
+    /** What may stand before the secret, and means nothing. */
+    keyPrefix?: string;
   }
 }
 
 const callersMax = 10_000;
 /** For how long a gateway remembers who a key is: after that, one that was revoked opens nothing, though no signal came. */
 export const callerAgeMsMax = 5_000;
+// The first answer may have been under way when the signal came. Those after it are outdated only if they each take longer than signals need.
+const asksAgainMax = 5;
 const credentialPattern = /^([\w-]{1,64}) +([\x21-\x7e]{1,512})$/;
 const bearerOnly: readonly string[] = ["bearer"];
 
@@ -76,34 +83,74 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     }),
   });
 
-  async function findCaller(
-    { raw, routeOptions }: FastifyRequest,
-    windows: readonly RateWindow[],
-  ): Promise<Caller | null> {
+  // Hashes that are being looked up: who asks for the same one waits for that answer, and costs nothing.
+  const asking = new Set<string>();
+  const isOutdated = (caller: Caller | null): boolean =>
+    caller !== null && keyEnds.isOutdated(caller.keyId, caller.askedAtMs);
+  async function look(secretHash: string, windows: readonly RateWindow[]): Promise<Caller | null> {
+    let known = callers.get(secretHash);
+    if (known && !isOutdated(known.caller)) return known.caller;
+    asking.add(secretHash);
+    try {
+      known ??= await callers.fetch(secretHash, { context: windows });
+      // An answer that was under way when its key was signalled is outdated too; the one after it is not.
+      for (let again = 0; known && isOutdated(known.caller); again++) {
+        if (again === asksAgainMax) throw serviceUnavailable(new Error("every answer for the key was outdated"));
+        known = await callers.fetch(secretHash, { context: windows, forceRefresh: true });
+      }
+      return known?.caller ?? null;
+    } finally {
+      asking.delete(secretHash);
+    }
+  }
+
+  /** The only credential of a request, if it can be a key at all: what has another form is never looked up. */
+  function readSecret({ raw, routeOptions }: FastifyRequest): string | undefined {
     // Of two keys Node takes the first, and whoever is between us perhaps the other.
     const isOnly =
       raw.rawHeaders.filter((name, index) => index % 2 === 0 && authorizationPattern.test(name)).length === 1;
-    const [, scheme = "", secret] = (isOnly && credentialPattern.exec(raw.headers.authorization ?? "")) || [];
-    const { authSchemes = bearerOnly } = routeOptions.config;
-    if (secret === undefined || !authSchemes.includes(scheme.toLowerCase())) return null;
+    const [, scheme = "", given] = (isOnly && credentialPattern.exec(raw.headers.authorization ?? "")) || [];
+    const { authSchemes = bearerOnly, keyPrefix = "" } = routeOptions.config;
+    if (given === undefined || !authSchemes.includes(scheme.toLowerCase())) return undefined;
+    const secret = given.startsWith(keyPrefix) ? given.slice(keyPrefix.length) : given;
+    return modeOfKey(secret) === undefined ? undefined : secret;
+  }
+
+  /** @throws DaybookError `invalid_api_key`, or `rate_limited` to an address with too many guesses. */
+  async function findCaller(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    windows: readonly RateWindow[],
+  ): Promise<Caller> {
+    const secret = readSecret(request);
+    if (secret === undefined) {
+      app.takeGuess(request, reply);
+      throw invalidKey();
+    }
     const secretHash = hash("sha256", secret, "hex");
-    const known = callers.get(secretHash) ?? (await callers.fetch(secretHash, { context: windows }));
-    const caller = known?.caller;
-    // Looked at with each request: an answer that was under way when the key ended may have come since.
-    const isOver = !caller || caller.endsAtMs <= performance.now() || keyEnds.hasEnded(caller.keyId);
-    return isOver ? null : caller;
+    // A key that was good when it was last looked up is no guess, so it goes on from an address that others guess from.
+    const isGuess = !callers.get(secretHash, { allowStale: true })?.caller && !asking.has(secretHash);
+    // Before anybody is asked: a guess that is one too many is not looked up.
+    if (isGuess) app.takeGuess(request, reply);
+    let isBad = false;
+    try {
+      const caller = await look(secretHash, windows);
+      if (!caller || caller.endsAtMs <= performance.now()) {
+        isBad = true;
+        if (!isGuess) app.takeGuess(request, reply);
+        throw invalidKey();
+      }
+      return caller;
+    } finally {
+      if (isGuess && !isBad) app.returnGuess(request, reply);
+    }
   }
 
   app.addHook("onRequest", async (request, reply) => {
     const { scope, rateByBody } = request.routeOptions.config;
     if (scope === undefined || request.is404) return;
     const windows = rateByBody ? bothWindows : ordinaryOnly;
-    const caller = await findCaller(request, windows);
-    if (!caller) {
-      // Guesses are counted by client address.
-      await app.takeRate(request, reply, "ordinary");
-      throw invalidKey();
-    }
+    const caller = await findCaller(request, reply, windows);
     request.caller = caller;
     request.revision = revisionAsked(request) ?? caller.revision;
     // Before anything that costs more; a request without the scope counts too.
@@ -144,6 +191,7 @@ async function authenticate(
       livemode: property.mode === Mode.LIVE,
       scopes: new Set(key.scopes),
       revision: revisions.find((revision) => revision === key.revision) ?? newestRevision,
+      askedAtMs,
       endsAtMs: key.expiresAt ? askedAtMs + (fromTimestamp(key.expiresAt) - fromTimestamp(now)) / 1000 : Infinity,
       limits: {
         ordinary: key.rateLimits?.ordinary ?? limits.ordinary,

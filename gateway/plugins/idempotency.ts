@@ -25,6 +25,11 @@ declare module "fastify" {
     isUnfinished: boolean;
     /** The bytes of the body, kept for requests with an Idempotency-Key. */
     bodyBytes: Buffer | null;
+    /**
+     * Body of the answer as the other kind of key gets it: one that may see values of identifiers, when the caller's may not, and the other way round.
+     * Null when both get the same.
+     */
+    otherBody: string | null;
   }
 }
 
@@ -48,19 +53,20 @@ export const idempotencyPlugin = fastifyPlugin<{ operations: Operations }>((app,
   app.decorateRequest("operation", null);
   app.decorateRequest("isUnfinished", false);
   app.decorateRequest("bodyBytes", null);
+  app.decorateRequest("otherBody", null);
 
   app.addHook("preHandler", async (request, reply) => {
     const key = request.headers["idempotency-key"];
     if (key === undefined || !isWrite(request) || !request.caller) return undefined;
     if (typeof key !== "string" || !keyPattern.test(key)) {
-      const message = "An Idempotency-Key is 1 to 255 printable ASCII characters without space.";
+      const message = "`Idempotency-Key` must be 1 to 255 printable ASCII characters without spaces.";
       throw new DaybookError("parameter_invalid", message, { param });
     }
     const { propertyId } = callerOf(request);
     const claimed = await operations.claim({ propertyId, key, fingerprint: fingerprintOf(request) });
     if (claimed === "under_way") throw keyInUse();
     if (claimed === "reused") {
-      const message = "This Idempotency-Key was used for another request.";
+      const message = "`Idempotency-Key` was used for another request. Send a new key with a new request.";
       throw new DaybookError("idempotency_key_reused", message, { param });
     }
     if (!("operationId" in claimed)) return replay(request, reply, claimed);
@@ -103,25 +109,31 @@ export function eventOperationOf(
   return { ...operationOf(request, part), operationIsNew: request.operation?.attempt === 1 };
 }
 
-function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
+/** Whether a request is of an operation that changes something. */
+export function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
   return config.scope !== undefined && !config.reads && writeMethods.has(method);
 }
 
+/** Whether a caller may see more of an identifier than its mask. */
+export function maySeeValues(request: FastifyRequest): boolean {
+  return callerOf(request).scopes.has("identifiers:read_value");
+}
+
+/** What makes a request the same: nothing of the key that it came with, so that a new key can repeat what an old one began. */
 function fingerprintOf(request: FastifyRequest): Buffer {
-  // An answer that shows identifiers is for those who may see them.
-  const showsValues = callerOf(request).scopes.has("identifiers:read_value");
   return createHash("sha256")
-    .update(JSON.stringify([request.method, request.raw.url, showsValues]))
+    .update(JSON.stringify([request.method, request.raw.url]))
     .update(request.bodyBytes ?? "")
     .digest();
 }
 
-/** Answers as the first request was answered, but for its id. */
+/** Answers as the first request was answered, but for its id; without values of identifiers for a key that may not see them. */
 function replay(request: FastifyRequest, reply: FastifyReply, answer: OperationAnswer): FastifyReply {
   const { [revisionHeader]: revision, ...headers } = answer.headers;
   request.revision = revisions.find((known) => known === revision) ?? request.revision;
+  const kept = maySeeValues(request) ? answer.body : (answer.maskedBody ?? answer.body);
   // As bytes, so that the content type stays as it is.
-  const body = Buffer.from(answer.body.replace(answer.requestId, request.id));
+  const body = Buffer.from(kept.replace(answer.requestId, request.id));
   return reply
     .code(answer.status)
     .headers({ ...headers, "idempotency-replayed": "true" })
@@ -137,6 +149,9 @@ function outcomeOf(request: FastifyRequest, reply: FastifyReply, payload: unknow
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }
-  const body = (payload as string | Buffer | undefined)?.toString() ?? "";
-  return { status, headers, body, requestId: request.id };
+  const own = (payload as string | Buffer | undefined)?.toString() ?? "";
+  const answer = { status, headers, body: own, requestId: request.id };
+  const { otherBody } = request;
+  if (otherBody === null || otherBody === own) return answer;
+  return maySeeValues(request) ? { ...answer, maskedBody: otherBody } : { ...answer, body: otherBody, maskedBody: own };
 }

@@ -1,8 +1,8 @@
 /**
- * Compressed bodies: gzip and deflate, inflated no further than a body may be long. Others are refused: Brotli and Zstandard let the sender choose
+ * Bodies on their way in. Compressed ones, gzip and deflate, are inflated no further than a body may be long; others are refused: Brotli and Zstandard let the sender choose
  * how many megabytes each reader sets aside.
  */
-import { Transform, type Readable } from "node:stream";
+import { PassThrough, Transform, type Readable } from "node:stream";
 import { createGunzip, createInflate } from "node:zlib";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/errors.ts";
@@ -20,24 +20,38 @@ type Body = Transform & { receivedEncodedLength: number };
 export const inflatePlugin = fastifyPlugin((app) => {
   app.addHook("preParsing", async (request, reply, payload) => {
     const encoding = request.headers["content-encoding"]?.toLowerCase();
-    if (encoding === undefined || encoding === "identity") return payload;
+    const { bodyLimit } = request.routeOptions;
+    const count = request.countBody ?? (() => undefined);
+    if (encoding === undefined || encoding === "identity") {
+      // Of others the length is announced, and counted.
+      const isChunked = request.headers["transfer-encoding"] !== undefined;
+      return isChunked ? inflate(payload, new PassThrough(), bodyLimit, count) : payload;
+    }
     const create = Object.hasOwn(inflaters, encoding) ? inflaters[encoding] : undefined;
     if (!create) {
       void reply.header("accept-encoding", "gzip, deflate");
       throw new DaybookError("unsupported_media_type", "The Content-Encoding of a body is gzip, deflate or none.");
     }
-    return inflate(payload, create(), request.routeOptions.bodyLimit);
+    return inflate(payload, create(), bodyLimit, count);
   });
 });
 
-/** Inflates a body. Ends with an error as soon as there is too much of it, on either side. */
-function inflate(payload: Readable, inflater: Transform, bytesMax: number): Body {
+/**
+ * Inflates a body. Ends with an error as soon as there is too much of it, on either side.
+ * @param count is told of bytes that were inflated, and throws when there is no room for them.
+ */
+function inflate(payload: Readable, inflater: Transform, bytesMax: number, count: (bytes: number) => void): Body {
   let inflated = 0;
   const transform = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       inflated += chunk.length;
-      if (inflated > bytesMax) done(bodyTooLarge(bytesMax));
-      else done(null, chunk);
+      try {
+        if (inflated > bytesMax) throw bodyTooLarge(bytesMax);
+        count(chunk.length);
+        done(null, chunk);
+      } catch (error) {
+        done(error as Error);
+      }
     },
   });
   const body: Body = Object.assign(transform, { receivedEncodedLength: 0 });

@@ -28,10 +28,11 @@ export function readJsonBody(
 ): void {
   if (request.headers["idempotency-key"] !== undefined) request.bodyBytes = body;
   if (body.length === 0 && mayBeEmpty) return done(null, undefined);
+  if (body.length === 0) return done(new DaybookError("invalid_json", "The body is empty. Send a JSON object."));
   try {
     done(null, parseJsonBytes(body, valuesMax));
   } catch (error) {
-    const message = error instanceof SyntaxError ? error.message : "The body is not JSON.";
+    const message = error instanceof SyntaxError ? error.message : "The body must be JSON.";
     done(new DaybookError("invalid_json", message, { cause: error }), undefined);
   }
 }

@@ -16,10 +16,14 @@ export function collectMethods(app: FastifyInstance): () => void {
       app.route({
         method: app.supportedMethods.filter((method) => !known.has(method)),
         url: url.slice(app.prefix.length),
+        config: { isRefusal: true },
         // Before the body is looked at.
-        onRequest: async (_request, reply) => {
+        onRequest: async (request, reply) => {
           void reply.header("allow", allow);
-          throw new DaybookError("method_not_allowed", `This path answers to ${allow}.`);
+          throw new DaybookError(
+            "method_not_allowed",
+            `The method ${request.method} is not allowed here. Use one of ${allow}.`,
+          );
         },
         handler: () => undefined,
       });

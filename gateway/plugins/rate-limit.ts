@@ -1,12 +1,11 @@
-/**
- * Rate limits: fixed windows of a minute by key, as rate/shares.ts keeps them. Requests without a good key have a window by client address,
- * counted in this process.
- */
+/** Rate limits: fixed windows of a minute by key, as rate/shares.ts keeps them. Requests without a good key have a window by client address. */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError } from "#shared/errors.ts";
-import type { Rate, RateLimits, RateWindow } from "../rate/limits.ts";
+import type { AddressWindows } from "../rate/address-windows.ts";
+import type { Rate, RateWindow } from "../rate/limits.ts";
 import type { RateShares } from "../rate/shares.ts";
+import { callerOf } from "./request.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -15,10 +14,17 @@ declare module "fastify" {
   }
   interface FastifyInstance {
     /**
-     * Takes one request from a window.
+     * Takes one request from a window of its key.
      * @throws DaybookError `rate_limited`, or `service_unavailable` when nobody can tell
      */
     takeRate(request: FastifyRequest, reply: FastifyReply, window: RateWindow): Promise<void>;
+    /**
+     * Takes a request without a good key from the window of its client address. It says so in the headers.
+     * @throws DaybookError `rate_limited`
+     */
+    takeGuess(request: FastifyRequest, reply: FastifyReply): void;
+    /** Gives back what takeGuess took, as it was not a guess or is not known to be one. */
+    returnGuess(request: FastifyRequest, reply: FastifyReply): void;
     /** Takes a request that failed before it was counted, and returns what to answer: what it failed with, or that it is one too many. */
     settleRate(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<unknown>;
     /** The headers for a client address, for answers that pass no hook. */
@@ -26,38 +32,34 @@ declare module "fastify" {
   }
 }
 
-// Windows of client addresses that are kept apart; the addresses beyond share one.
-const windowsMax = 100_000;
+/** What the plugin works with. */
+export interface RateLimitOptions {
+  shares: RateShares;
+  addresses: AddressWindows;
+}
 
-export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; shares: RateShares }>((app, { limits, shares }) => {
-  let windowNumber = 0;
-  let counts = new Map<string, number>();
-
-  /** Counts `taken` requests of a client address. */
-  function countAddress(address: string, taken: number): Rate {
-    const { number, resetSeconds } = shares.clock.now();
-    if (number !== windowNumber) {
-      windowNumber = number;
-      counts = new Map();
-    }
-    const limit = limits.ordinary;
-    const key = counts.size < windowsMax || counts.has(address) ? address : "others";
-    const used = (counts.get(key) ?? 0) + taken;
-    if (taken > 0 && used <= limit) counts.set(key, used);
-    return { limit, remaining: Math.max(0, limit - used), resetSeconds, isOver: used > limit };
+export const rateLimitPlugin = fastifyPlugin<RateLimitOptions>((app, { shares, addresses }) => {
+  function settle(reply: FastifyReply, rate: Rate): void {
+    void reply.headers(toHeaders(rate));
+    if (!rate.isOver) return;
+    const message = `The limit of ${rate.limit} requests a minute is reached.`;
+    throw new DaybookError("rate_limited", message, { retryAfterMs: rate.resetSeconds * 1000 });
   }
 
+  app.decorate("takeGuess", (request: FastifyRequest, reply: FastifyReply) =>
+    settle(reply, addresses.take(request.ip)),
+  );
+  app.decorate("returnGuess", (request: FastifyRequest, reply: FastifyReply) => {
+    addresses.giveBack(request.ip);
+    for (const name of rateHeaderNames) void reply.removeHeader(name);
+  });
+
   app.decorate("takeRate", async (request: FastifyRequest, reply: FastifyReply, window: RateWindow): Promise<void> => {
-    const { caller } = request;
+    const caller = callerOf(request);
     try {
-      const rate = caller ? await shares.take(caller, window) : countAddress(request.ip, 1);
-      void reply.headers(toHeaders(rate));
-      if (rate.isOver) {
-        const message = `The limit of ${rate.limit} requests a minute is reached.`;
-        throw new DaybookError("rate_limited", message, { retryAfterMs: rate.resetSeconds * 1000 });
-      }
+      settle(reply, await shares.take(caller, window));
     } catch (error) {
-      if (caller && !reply.hasHeader("ratelimit-limit")) void reply.headers(toHeaders(shares.peek(caller, window)));
+      if (!reply.hasHeader("ratelimit-limit")) void reply.headers(toHeaders(shares.peek(caller, window)));
       throw error;
     }
   });
@@ -78,13 +80,15 @@ export const rateLimitPlugin = fastifyPlugin<{ limits: RateLimits; shares: RateS
     }
   });
 
-  app.decorate("rateHeaders", (address: string) => toHeaders(countAddress(address, 0)));
+  app.decorate("rateHeaders", (address: string) => toHeaders(addresses.peek(address)));
 
   // What is not counted: paths that there are not, and those that ask for no key.
   app.addHook("onSend", async (request, reply) => {
     if (!reply.hasHeader("ratelimit-limit")) void reply.headers(app.rateHeaders(request.ip));
   });
 });
+
+const rateHeaderNames = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"] as const;
 
 function toHeaders({ limit, remaining, resetSeconds }: Rate): Record<string, number> {
   return { "ratelimit-limit": limit, "ratelimit-remaining": remaining, "ratelimit-reset": resetSeconds };

@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
+import { listenerLimits } from "../../gateway/listener/limits.ts";
 import { createApi, type Answer } from "../support/api.ts";
 import { startSingleProcess, type TestDaybook, type TestProperty } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
@@ -34,8 +35,14 @@ beforeAll(async () => {
     closeSync(descriptor);
     return Promise.resolve();
   });
-  const listener = { connectionsMax: 100, headersTimeoutMs: 2_000, requestTimeoutMs: 20_000, timeoutsCheckMs: 200 };
-  daybook = await startSingleProcess(owner, { log: createLog("test", "trace", descriptor), listener });
+  const listener = {
+    ...listenerLimits,
+    connectionsMax: 100,
+    headersTimeoutMs: 2_000,
+    requestTimeoutMs: 20_000,
+    timeoutsCheckMs: 200,
+  };
+  daybook = await startSingleProcess(owner, { log: createLog("test", "trace", descriptor), edge: { listener } });
   api = await daybook.newProperty();
 });
 afterAll(() => owner.close());

@@ -3,24 +3,28 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { connectNatsSignals } from "#shared/nats/signals.ts";
+import { createSigner } from "#shared/nats/signature.ts";
 import { createRegistry, serveRpc } from "#shared/server.ts";
 import type { Signals } from "#shared/signals.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients } from "../../gateway/clients.ts";
 import { connectServices } from "../../gateway/config.ts";
+import { askAgainIntervalMs } from "../../gateway/key-ends.ts";
 import { createApi, type Api } from "../support/api.ts";
 import {
   connectToMesh,
   singleProcessToken,
   startSingleProcess,
   testCall,
+  testSigner,
   type SingleProcess,
   type TestProperty,
 } from "../support/daybook.ts";
@@ -46,6 +50,7 @@ describe("two gateways, beside the process of the services", () => {
   let folder: string;
   let services: SingleProcess;
   let rpcUrl: string;
+  let rpcRegistry: Registry;
   beforeEach(async () => {
     owner = new Owner();
     folder = await mkdtemp(join(tmpdir(), "daybook-signals-"));
@@ -55,7 +60,8 @@ describe("two gateways, beside the process of the services", () => {
     services = await startSingleProcess(owner, { nats: { servers: [nats.url] }, registry, log });
     await connected(registry);
     const routes = { routes: services.routes, credential: singleProcessToken, host: "127.0.0.1", port: 0 };
-    rpcUrl = owner.own(await serveRpc({ ...routes, log, registry: createRegistry() })).address;
+    rpcRegistry = createRegistry();
+    rpcUrl = owner.own(await serveRpc({ ...routes, log, registry: rpcRegistry })).address;
   });
   afterEach(() => owner.close());
 
@@ -64,7 +70,9 @@ describe("two gateways, beside the process of the services", () => {
     const registry = createRegistry();
     let signals: Signals | undefined;
     if (hears) {
-      signals = owner.own(connectNatsSignals({ servers: [nats.url], name: "gateway", log, registry }));
+      signals = owner.own(
+        connectNatsSignals({ servers: [nats.url], signer: testSigner, name: "gateway", log, registry }),
+      );
       await connected(registry);
     }
     const gateway = await createGateway({
@@ -82,6 +90,17 @@ describe("two gateways, beside the process of the services", () => {
     owner.defer(() => gateway.close());
     const baseUrl = await gateway.listen({ host: "127.0.0.1", port: 0 });
     return (secret) => createApi(baseUrl, secret);
+  }
+
+  /** How often identity was asked for a key by gateways other than that of its own process. */
+  async function countAsks(): Promise<number> {
+    const found = await rpcRegistry.getSingleMetric("daybook_rpc_duration_seconds")?.get();
+    const asks = (found?.values ?? []).filter(
+      ({ labels, ...value }) =>
+        labels.method === "AuthenticateKey" &&
+        (value as { metricName?: string }).metricName === "daybook_rpc_duration_seconds_count",
+    );
+    return asks.reduce((sum, { value }) => sum + value, 0);
   }
 
   /** A key that both gateways have seen a moment ago. */
@@ -164,11 +183,15 @@ describe("two gateways, beside the process of the services", () => {
     const registry = createRegistry();
     const port = Number(new URL(nats.url).port);
     await nats.close();
-    const signals = owner.own(connectNatsSignals({ servers: [nats.url], name: "late", log, registry }));
+    const signals = owner.own(
+      connectNatsSignals({ servers: [nats.url], signer: testSigner, name: "late", log, registry }),
+    );
     const heard: string[] = [];
     signals.subscribe("test.word", (payload) => heard.push(Buffer.from(payload).toString()));
     const other = createRegistry();
-    const speaker = owner.own(connectNatsSignals({ servers: [nats.url], name: "speaker", log, registry: other }));
+    const speaker = owner.own(
+      connectNatsSignals({ servers: [nats.url], signer: testSigner, name: "speaker", log, registry: other }),
+    );
     speaker.publish("test.word", Buffer.from("lost"));
     for (const word of ["first", "second"]) {
       const server = await startNats(join(folder, "nats"), port);
@@ -185,11 +208,41 @@ describe("two gateways, beside the process of the services", () => {
     expect(heard).toEqual(["first", "second"]);
   });
 
+  test("go on taking a good key, whatever is signalled of it, and ask identity for it a few times at most", async () => {
+    const gateways = [await startGateway(hourMs), await startGateway(hourMs)];
+    const { key, used } = await usedKey(gateways);
+    const subject = `daybook-signals.${KeyEndingSchema.typeName}`;
+    const payload = toBinary(KeyEndingSchema, create(KeyEndingSchema, { keyId: key.keyId }));
+    const stranger = createSigner("a token that nobody of the mesh has, of enough length");
+    const before = await countAsks();
+    const startMs = performance.now();
+    for (const signer of [undefined, stranger, testSigner]) {
+      for (let round = 0; round < 20; round++) {
+        await sendAsStranger(nats.url, subject, payload, signer, 100);
+        expect(await Promise.all(used.map(statusOf))).toEqual([200, 200]);
+      }
+    }
+    const seconds = (performance.now() - startMs) / 1000;
+    // Only those that are signed count, and of those one a second for each gateway.
+    const asked = (await countAsks()) - before;
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThanOrEqual(((seconds * 1000) / askAgainIntervalMs + 1) * used.length);
+    // The flood hides no revocation for longer than that.
+    await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+    const flood = sendAsStranger(nats.url, subject, payload, testSigner, 2_000);
+    await sleep(askAgainIntervalMs + 10);
+    expect(await Promise.all([...used, key].map(statusOf))).toEqual([401, 401, 401]);
+    await flood;
+  });
+
   test("hear on after signals that are none", async () => {
     const gateways = [await startGateway(hourMs)];
     const subject = `daybook-signals.${KeyEndingSchema.typeName}`;
     for (const size of [0, 1, 1024, 1025, 100_000]) {
-      await sendAsStranger(nats.url, subject, Buffer.alloc(size, 0xff));
+      // The first is unsigned, the second not.
+      for (const signer of [undefined, testSigner]) {
+        await sendAsStranger(nats.url, subject, Buffer.alloc(size, 0xff), signer);
+      }
       const { key, used } = await usedKey(gateways);
       await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
       expect(await refused(used)).toBe(true);

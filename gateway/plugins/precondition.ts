@@ -1,0 +1,20 @@
+/** If-Match on a write that does not look at it: refused, as whoever sends it relies on it. */
+import { fastifyPlugin } from "fastify-plugin";
+import { DaybookError } from "#shared/errors.ts";
+import { isWrite } from "./idempotency.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** It takes If-Match. */
+    precondition?: true | undefined;
+  }
+}
+
+export const preconditionPlugin = fastifyPlugin((app) => {
+  app.addHook("preValidation", async (request) => {
+    if (request.headers["if-match"] === undefined || !isWrite(request)) return;
+    if (request.routeOptions.config.precondition) return;
+    const message = "If-Match is not supported here: only writes to one profile take it. Send the request without it.";
+    throw new DaybookError("parameter_invalid", message, { param: "If-Match" });
+  });
+});

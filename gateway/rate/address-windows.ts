@@ -1,0 +1,42 @@
+/** Windows of client addresses, for requests without a good key: counted in this process, by the minutes of the services' clock. */
+import { clientOf } from "../listener/addresses.ts";
+import type { Rate } from "./limits.ts";
+import type { WindowClock } from "./window-clock.ts";
+
+/** See above. */
+export interface AddressWindows {
+  /** Takes a request from the window of an address. */
+  take(address: string): Rate;
+  /** What is known of a window. */
+  peek(address: string): Rate;
+  /** Gives back what was taken for a request that turned out to have a good key. */
+  giveBack(address: string): void;
+}
+
+// Windows that are kept apart; the addresses beyond share one.
+const windowsMax = 100_000;
+
+/** @param limit requests a minute of each address. */
+export function createAddressWindows(clock: WindowClock, limit: number): AddressWindows {
+  let windowNumber = 0;
+  let counts = new Map<string, number>();
+
+  function count(address: string, taken: -1 | 0 | 1): Rate {
+    const { number, resetSeconds } = clock.now();
+    if (number !== windowNumber) {
+      windowNumber = number;
+      counts = new Map();
+    }
+    const client = clientOf(address);
+    const key = counts.size < windowsMax || counts.has(client) ? client : "others";
+    const used = Math.max(0, (counts.get(key) ?? 0) + taken);
+    if (taken !== 0 && used <= limit) counts.set(key, used);
+    return { limit, remaining: Math.max(0, limit - used), resetSeconds, isOver: used > limit };
+  }
+
+  return {
+    take: (address) => count(address, 1),
+    peek: (address) => count(address, 0),
+    giveBack: (address) => void count(address, -1),
+  };
+}
