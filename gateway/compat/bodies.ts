@@ -2,6 +2,7 @@
 import type { Static } from "typebox";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import { isJsonObject, type JsonObject } from "#shared/json.ts";
+import type { Steps } from "#shared/steps.ts";
 import { toEventInput, type EventSetting } from "./convert/event-in.ts";
 import { fromFlatEvent, isFlatEvent, toFlatPointer } from "./convert/flat-event.ts";
 import { toId } from "./convert/ids.ts";
@@ -100,23 +101,29 @@ export interface GivenEntry {
   inputs: EventInput[];
 }
 
-/** Reads an entry. @param pointer where it stands. @returns undefined when it cannot be read at all. */
-export function readEntry(
+/** Reads an entry. @param pointer where it stands. @param pauses between its events. @returns undefined when it cannot be read at all. */
+export async function readEntry(
   entry: unknown,
   setting: EventSetting,
   faults: Faults,
-  pointer: string,
-): GivenEntry | undefined {
+  { pointer, pauses }: { pointer: string; pauses: Steps },
+): Promise<GivenEntry | undefined> {
+  faults.beginEntry();
   if (!bulkEntry.check(entry, faults, pointer)) return undefined;
   const { profile, events, backfill } = entry.attributes;
-  const inputs = events.data.flatMap((event, index): EventInput[] => {
+  const inputs: EventInput[] = [];
+  for (const [index, event] of events.data.entries()) {
+    await pauses.next();
+    // Each of them is one that a client may leave out.
+    faults.beginEntry();
     const at = `${pointer}/attributes/events/data/${index}`;
-    if (!bulkItem.check(event, faults, at)) return [];
+    if (!bulkItem.check(event, faults, at)) continue;
     const attributes = `${at}/attributes`;
     const fields = { ...event.attributes, backfill: event.attributes.backfill ?? backfill ?? false };
     const name = `${attributes}/metric/data/attributes/name`;
-    return [toEventInput(fields, setting, faults, { attributes, name })];
-  });
+    inputs.push(toEventInput(fields, setting, faults, { attributes, name }));
+  }
+  faults.beginEntry();
   return { profile: readEventProfile(profile, faults, `${pointer}/attributes/profile/data`), inputs };
 }
 

@@ -4,6 +4,7 @@ import { DaybookError, type ErrorCode } from "#shared/errors.ts";
 import { encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
 import type { Log } from "#shared/log.ts";
 import { logFailure, toDaybookError } from "../refusals.ts";
+import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";
 import { echoRevision, sendJson } from "./reply.ts";
 
@@ -44,7 +45,6 @@ export function sendCompatError(log: Log, error: unknown, request: FastifyReques
   const ours = toDaybookError(error, request);
   logFailure(log, ours, request);
   if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
-  if (ours.status === 401) void reply.header("www-authenticate", "Bearer");
   echoRevision(request, reply);
   return sendJson(reply, statusOf(ours), renderErrors(ours, request));
 }
@@ -113,11 +113,18 @@ function renderDuplicate(error: DaybookError): CompatError {
     code: "duplicate_profile",
     title: "Conflict.",
     detail: duplicate,
-    source: { pointer: error.param?.startsWith("/") ? error.param : "/data/attributes" },
+    source: { pointer: duplicatePointer(error) },
     links: {},
     meta: id === undefined ? {} : { duplicate_profile_id: id },
   };
 }
+
+/** The attributes as a whole, as on the other platform: clients look for nothing else with this code. */
+function duplicatePointer({ param }: DaybookError): string {
+  return param?.startsWith("/") ? param.replace(identifierPointer, "") : "/data/attributes";
+}
+
+const identifierPointer = new RegExp(`/(?:${identifierFields.join("|")})$`);
 
 /** The profile that has the first identifier in conflict: the service names it in what it says of the field. */
 function holderOf({ message, errors }: DaybookError): string | undefined {

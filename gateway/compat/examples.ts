@@ -1,4 +1,5 @@
 /** Examples of what is written over the compatibility surface. */
+import { exampleIds } from "../docs/example-ids.ts";
 
 const metric = { data: { type: "metric", attributes: { name: "Placed Order" } } };
 
@@ -50,24 +51,21 @@ export const exampleProfileWrite = {
   data: {
     type: "profile",
     attributes: {
-      email: "grace@example.com",
+      email: "lin@example.com",
       external_id: "customer-9",
-      first_name: "Grace",
+      first_name: "Lin",
       location: { city: "Lisbon", country: "PT", address1: "Rua Augusta 1" },
       properties: { plan: "gold" },
     },
   },
 };
 
-/** The id of a profile. */
-export const exampleProfileId = "prof_01jcq5w8xkf5r8v4tqk2m9d3ha";
-
 /** A change of a profile. */
 export const exampleProfileUpdate = {
   data: {
     type: "profile",
-    id: exampleProfileId,
-    attributes: { last_name: "Hopper", properties: { plan: "platinum" } },
+    id: exampleIds.profile,
+    attributes: { last_name: "Lovelace", properties: { plan: "platinum" } },
     meta: { patch_properties: { append: { interests: ["compilers"] }, unset: "obsolete" } },
   },
 };
@@ -76,8 +74,8 @@ export const exampleProfileUpdate = {
 export const exampleMerge = {
   data: {
     type: "profile-merge",
-    id: exampleProfileId,
-    relationships: { profiles: { data: [{ type: "profile", id: "prof_01jcq5w8xkf5r8v4tqk2m9d3hb" }] } },
+    id: exampleIds.profile,
+    relationships: { profiles: { data: [{ type: "profile", id: exampleIds.otherProfile }] } },
   },
 };
 
@@ -101,7 +99,7 @@ export const exampleAggregate = {
   data: {
     type: "metric-aggregate",
     attributes: {
-      metric_id: "mtr_01jcq5w8xkf5r8v4tqk2m9d3hc",
+      metric_id: exampleIds.metric,
       measurements: ["count", "sum_value", "unique"],
       interval: "day",
       timezone: "Europe/Lisbon",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { FilterError, formatCondition, parseFilter, type Condition } from "./filter.ts";
 
 const field = fc.stringMatching(/^[\w$][\w$.-]{0,12}$/);
-const operator = fc.stringMatching(/^[a-z][a-z-]{0,12}$/).filter((name) => name !== "any");
+const operator = fc.stringMatching(/^[a-z][a-z-]{0,12}$/).filter((name) => !["any", "and", "or", "not"].includes(name));
 const value = fc.string({ unit: "grapheme" });
 const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({ operator, field, values: fc.array(value, { maxLength: 1 }) }),
@@ -16,6 +16,39 @@ test("what was written is read, whatever the values hold", () => {
       expect(parseFilter(conditions.map(formatCondition).join(","))).toEqual(conditions);
     }),
   );
+});
+
+/** The same conditions in `and(…)` of every shape. */
+function nest(texts: string[], depth: number, cuts: number[]): string {
+  const [cut = 0, ...rest] = cuts;
+  if (depth === 0 || texts.length === 0) return texts.join(",");
+  const at = cut % texts.length;
+  const inner = nest(texts.slice(at), depth - 1, rest);
+  return [...texts.slice(0, at), `and(${inner})`].join(",");
+}
+
+test("and(…) around conditions, nested or not, changes nothing", () => {
+  const shapes = fc.tuple(fc.array(condition, { minLength: 1, maxLength: 5 }), fc.array(fc.nat(), { maxLength: 10 }));
+  fc.assert(
+    fc.property(shapes, ([conditions, cuts]) => {
+      expect(parseFilter(nest(conditions.map(formatCondition), cuts.length, cuts))).toEqual(conditions);
+    }),
+  );
+});
+
+test("and(…) has limits, and or(…) and not(…) say that they are not supported", () => {
+  const nested = (levels: number): string => `${"and(".repeat(levels)}equals(a,1)${")".repeat(levels)}`;
+  expect(parseFilter(nested(10))).toHaveLength(1);
+  expect(() => parseFilter(nested(11))).toThrow("nested at most 10 levels");
+  expect(() => parseFilter(nested(100_000))).toThrow("nested at most 10 levels");
+  expect(() => parseFilter(`and(${"equals(a,1),".repeat(20)}equals(a,1))`)).toThrow("at most 20 conditions");
+  for (const text of ["and()", "and(equals(a,1)", "and(equals(a,1)))", "and", "and(equals(a,1),)"]) {
+    expect(() => parseFilter(text)).toThrow(FilterError);
+  }
+  for (const name of ["or", "not"]) {
+    expect(() => parseFilter(`${name}(equals(a,1),equals(a,2))`)).toThrow(`${name}(…) is not supported`);
+    expect(() => parseFilter(`and(equals(a,1),${name}(equals(a,2)))`)).toThrow(`${name}(…) is not supported`);
+  }
 });
 
 test("values in single quotes are read too", () => {

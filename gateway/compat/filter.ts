@@ -1,5 +1,6 @@
 /**
- * Filters: `equals(email,"a,b@example.com"),greater-than(created,2026-01-01)`. Several are joined by a comma, and all must be fulfilled. Values in
+ * Filters: `equals(email,"a,b@example.com"),greater-than(created,2026-01-01)`. Several are joined by a comma, and all must be fulfilled; `and(…)`
+ * around any of them says the same. Values in
  * double quotes have the escapes of JSON, those in single quotes only `\'` and `\\`; lists stand in brackets; dates and numbers are bare.
  */
 
@@ -17,16 +18,14 @@ export interface Condition {
 export class FilterError extends Error {}
 
 const conditionsMax = 20;
+const depthMax = 10;
 const valuesMax = 500;
 
 /** @throws FilterError */
 export function parseFilter(text: string): Condition[] {
   const reader = new FilterReader(text);
   const conditions: Condition[] = [];
-  do {
-    conditions.push(reader.readCondition());
-    if (conditions.length > conditionsMax) throw new FilterError(`There are at most ${conditionsMax} conditions.`);
-  } while (reader.take(","));
+  reader.readAll(conditions, depthMax);
   reader.expectEnd();
   return conditions;
 }
@@ -40,9 +39,26 @@ class FilterReader {
     this.#text = text;
   }
 
-  readCondition(): Condition {
-    const operator = this.#match(/[a-z][a-z-]*/y, "an operator, such as equals");
-    this.#expect("(");
+  /** Reads conditions that are joined by commas, also from within `and(…)`. @param depth how many of these may stand around one. */
+  readAll(into: Condition[], depth: number): void {
+    do {
+      const operator = this.#match(/[a-z][a-z-]*/y, "an operator, such as equals");
+      this.#expect("(");
+      if (operator === "or" || operator === "not") {
+        throw new FilterError(
+          `${operator}(…) is not supported: conditions are joined by commas or and(…), and all must be fulfilled.`,
+        );
+      }
+      if (operator === "and") {
+        if (depth === 0) throw new FilterError(`and(…) is nested at most ${depthMax} levels deep.`);
+        this.readAll(into, depth - 1);
+        this.#expect(")");
+      } else into.push(this.#readCondition(operator));
+      if (into.length > conditionsMax) throw new FilterError(`There are at most ${conditionsMax} conditions.`);
+    } while (this.take(","));
+  }
+
+  #readCondition(operator: string): Condition {
     // Dimensions are named in words, such as Campaign Name.
     const field = this.#match(/[^\s,()[\]"'](?:[^,()[\]"']*[^\s,()[\]"'])?/y, "the name of a field");
     this.#isBare = false;

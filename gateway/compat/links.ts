@@ -1,6 +1,5 @@
 /** Links: absolute, under the address that clients see. */
 import type { FastifyRequest } from "fastify";
-import { originOf } from "../origin.ts";
 import type { Document } from "./reply.ts";
 
 /** Makes the links of one answer. */
@@ -9,13 +8,12 @@ export interface Links {
   to(path: string): { self: string };
   /** Of the request itself. */
   self(): { self: string };
-  /** Of a page, given the cursor of the next. */
-  page(cursor: string | undefined): NonNullable<Document["links"]>;
+  /** Of a page, given the cursors of the next and of the one before. */
+  page(next: string | undefined, prev?: string): NonNullable<Document["links"]>;
 }
 
-/** @param publicUrl the address that is set for this gateway, if one is. */
-export function linksOf(request: FastifyRequest, publicUrl: string | undefined): Links {
-  const origin = originOf(request, publicUrl);
+export function linksOf(request: FastifyRequest): Links {
+  const origin = request.publicOrigin;
   const prefix = request.url.startsWith("/api/") ? "/api" : "";
   const [place, query] = splitUrl(request.url);
   // As URIs have it: neither brackets nor quotes may stand in one.
@@ -23,13 +21,16 @@ export function linksOf(request: FastifyRequest, publicUrl: string | undefined):
   return {
     to: (path) => ({ self: `${origin}${prefix}${path}` }),
     self: () => ({ self }),
-    page(cursor) {
-      if (cursor === undefined) return { self, next: null, prev: null };
-      const parameters = new URLSearchParams(query);
-      parameters.set("page[cursor]", cursor);
-      // The cursor keeps it. Some clients send the whole link as a parameter, beside the filter: with it there twice it would be too long.
-      parameters.delete("filter");
-      return { self, next: `${origin}${place}?${parameters.toString()}`, prev: null };
+    page(next, prev) {
+      const linkTo = (cursor: string | undefined): string | null => {
+        if (cursor === undefined) return null;
+        const parameters = new URLSearchParams(query);
+        parameters.set("page[cursor]", cursor);
+        // The cursor keeps it. Some clients send the whole link as a parameter, beside the filter: with it there twice it would be too long.
+        parameters.delete("filter");
+        return `${origin}${place}?${parameters.toString()}`;
+      };
+      return { self, next: linkTo(next), prev: linkTo(prev) };
     },
   };
 }

@@ -1,8 +1,9 @@
 /** What the OpenAPI document says of the compatibility surface, made of what its routes say of themselves. */
 import type { FastifyInstance } from "fastify";
+import { exampleIds } from "../docs/example-ids.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
 import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
-import { exampleProfileId } from "./examples.ts";
+import { exampleErrors, exampleOf } from "./answer-examples.ts";
 import type { CompatOperation } from "./operation.ts";
 import type { QueryRules } from "./query.ts";
 import { mediaType } from "./reply.ts";
@@ -13,9 +14,10 @@ type Json = Record<string, unknown>;
 
 /** Parts of the document. */
 export interface CompatDescription {
-  tag: string;
+  tag: { name: string; description: string };
   paths: Readonly<Record<string, Json>>;
   schemas: Readonly<Record<string, unknown>>;
+  securitySchemes: Readonly<Record<string, unknown>>;
 }
 
 interface DocumentedRoute {
@@ -25,7 +27,21 @@ interface DocumentedRoute {
   operation: CompatOperation;
 }
 
-const tag = "Compatibility";
+const tag = {
+  name: "Compatibility",
+  description:
+    "The JSON:API of another platform, so that its clients can move here by changing the base address and the key. The paths work with `/api` and " +
+    "without it, with and without a trailing slash. Any `revision` is accepted.",
+};
+const securitySchemes = {
+  compatApiKey: {
+    type: "apiKey",
+    in: "header",
+    name: "Authorization",
+    description:
+      "`Compat-API-Key <key>`, or a scheme that the operator allows with COMPAT_AUTH_SCHEMES: `Klaviyo-API-Key <key>` unless set",
+  },
+};
 const { toSchema, schemas } = createSchemaWriter([resources, bodies], "Compat");
 
 /** Notes the operations that a scope registers from here on. */
@@ -47,24 +63,28 @@ export function describeCompat(routes: readonly DocumentedRoute[]): CompatDescri
     const path = route.url.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route) };
   }
-  return { tag, paths, schemas };
+  return { tag, paths, schemas, securitySchemes };
 }
 
 const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const commonHeaders = {
   "X-Request-Id": header("RequestId"),
   "Service-Version": header("Revision"),
-  "RateLimit-Limit": header("RateLimit"),
+  "RateLimit-Limit": header("CompatRateLimit"),
   "RateLimit-Remaining": header("RateRemaining"),
   "RateLimit-Reset": header("RateReset"),
 };
 
 function describeOperation({ method, url, scope, operation }: DocumentedRoute): Json {
-  const { id, summary, description, query = {}, body, example, data, list, success } = operation;
+  const { id, summary, description, query = {}, body, example, data, list, mayBeNull, success } = operation;
   const answer = {
     type: "object",
     properties: {
-      data: list ? { type: "array", items: toSchema(data) } : toSchema(data),
+      data: list
+        ? { type: "array", items: toSchema(data) }
+        : mayBeNull
+          ? { anyOf: [toSchema(data), { type: "null" }] }
+          : toSchema(data),
       ...(query.includes ? { included: { type: "array", items: {} } } : {}),
       links: toSchema(resources.Links),
     },
@@ -72,12 +92,14 @@ function describeOperation({ method, url, scope, operation }: DocumentedRoute): 
     additionalProperties: false,
   };
   const isWrite = method !== "GET" && !operation.reads;
+  const shown = exampleOf(data);
+  const examples = { answer: { summary: "Answer", value: { data: list ? [shown] : shown } } };
   const answers = Object.entries(success).map(([status, text]): [string, Json] => [
     status,
     {
       description: text,
       headers: { ...commonHeaders, ...(isWrite ? { "Idempotency-Replayed": header("Replayed") } : {}) },
-      content: { [mediaType]: { schema: answer } },
+      content: { [mediaType]: { schema: answer, examples } },
     },
   ]);
   const content = {
@@ -86,7 +108,8 @@ function describeOperation({ method, url, scope, operation }: DocumentedRoute): 
   };
   return {
     operationId: id,
-    tags: [tag],
+    tags: [tag.name],
+    security: [{ bearer: [] }, ...Object.keys(securitySchemes).map((name) => ({ [name]: [] }))],
     summary,
     description: [description, `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
     parameters: [
@@ -98,33 +121,54 @@ function describeOperation({ method, url, scope, operation }: DocumentedRoute): 
     ...(body
       ? { requestBody: { required: true, content: { [mediaType]: content, "application/json": content } } }
       : {}),
-    responses: { ...Object.fromEntries(answers), ...refusals(url, operation, isWrite) },
+    responses: { ...Object.fromEntries(answers), ...refusals(method, url, operation) },
   };
 }
 
 const revisionParameter = {
   name: "revision",
   in: "header",
-  description: "Any is taken, and said back",
+  description: "Any revision is accepted and echoed",
   schema: { type: "string" },
 };
 
+/** What stands in paths, by the collection that it is of. */
+const pathIds: Readonly<Record<string, string>> = {
+  accounts: exampleIds.property,
+  events: exampleIds.event,
+  metrics: exampleIds.metric,
+  profiles: exampleIds.profile,
+  "profile-bulk-import-jobs": exampleIds.job,
+};
+
 function pathParameters(url: string): Json[] {
-  const example = url.includes("/profiles/:id")
-    ? { example: exampleProfileId }
-    : { example: "01jcq5w8xkf5r8v4tqk2m9d3hd" };
-  return url.includes(":id")
-    ? [{ name: "id", in: "path", required: true, description: "Its id", ...example, schema: { type: "string" } }]
-    : [];
+  return [...url.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, collection = "", name]) => ({
+    name,
+    in: "path",
+    required: true,
+    description: "Its id",
+    example: pathIds[collection],
+    schema: { type: "string" },
+  }));
 }
 
-function queryParameters({ filters, sorts, sortDefault, page, includes, fields, additional }: QueryRules): Json[] {
+function queryParameters({
+  filters,
+  sorts,
+  sortDefault,
+  sortScopes = {},
+  page,
+  includes,
+  fields,
+  additional,
+}: QueryRules): Json[] {
   const parameter = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
     name,
     in: "query",
     description,
     schema,
   });
+  const scopesOfSorts = Object.entries(sortScopes).map(([field, scope]) => `${field} needs the scope \`${scope}\``);
   const conditions = Object.entries(filters ?? {}).map(([field, some]) => `${field}: ${some.join(", ")}`);
   return [
     ...(filters
@@ -137,7 +181,7 @@ function queryParameters({ filters, sorts, sortDefault, page, includes, fields, 
       : []),
     ...(sorts
       ? [
-          parameter("sort", "The order", {
+          parameter("sort", ["The order", ...scopesOfSorts].join(". "), {
             type: "string",
             enum: sorts.flatMap((field) => [field, `-${field}`]),
             default: sortDefault,
@@ -179,7 +223,8 @@ const refusalTexts: Readonly<Record<string, string>> = {
   503: "For the moment: `service_unavailable`",
 };
 
-function refusals(url: string, { body }: CompatOperation, isWrite: boolean): Json {
+function refusals(method: string, url: string, { body, reads }: CompatOperation): Json {
+  const isWrite = method !== "GET" && !reads;
   const isProfile = url.includes("/profile") || url.endsWith("/events");
   const statuses = [400, 401, 403, 404, ...(isWrite ? [409] : []), ...(body ? [413, 415] : []), 429, 500, 503];
   const retry = { "Retry-After": header("RetryAfter") };
@@ -193,7 +238,12 @@ function refusals(url: string, { body }: CompatOperation, isWrite: boolean): Jso
           ...(status === 429 || status === 503 ? retry : {}),
           ...(status === 409 ? { "Retry-After": header("RetryAfterIfInUse") } : {}),
         },
-        content: { [mediaType]: { schema: toSchema(resources.Errors) } },
+        content: {
+          [mediaType]: {
+            schema: toSchema(resources.Errors),
+            examples: { error: { summary: String(status), value: exampleErrors(status, method) } },
+          },
+        },
       },
     ]),
   );

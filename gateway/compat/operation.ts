@@ -18,6 +18,8 @@ export interface CompatOperation {
   /** What the answer's data is; an array of it for a list. */
   data: Type.TSchema;
   list?: true;
+  /** It may be that there is none. */
+  mayBeNull?: true;
   /** Success, by status. */
   success: Readonly<Record<number, string>>;
 }

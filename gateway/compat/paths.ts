@@ -11,6 +11,8 @@ export const areas = [
   "metrics",
   "metric-aggregates",
   "accounts",
+  "lists",
+  "segments",
 ] as const;
 
 /** First segments of paths that are known, and not served. */
@@ -41,7 +43,6 @@ export const unsupportedAreas = [
   "forms",
   "image-upload",
   "images",
-  "lists",
   "mapped-metrics",
   "metric-properties",
   "profile-subscription-bulk-create-jobs",
@@ -51,7 +52,6 @@ export const unsupportedAreas = [
   "push-tokens",
   "reviews",
   "segment-values-reports",
-  "segments",
   "tag-groups",
   "tags",
   "template-clone",

@@ -5,13 +5,20 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { PreconditionSchema, type Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
-import { operationOf } from "../plugins/idempotency.ts";
+import { requireScope } from "../plugins/authentication.ts";
+import { maySeeValues, operationOf } from "../plugins/idempotency.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
 import type { CompatContext } from "./context.ts";
 import { toId } from "./convert/ids.ts";
 import type { ProfileWrite } from "./convert/profile-in.ts";
 import { profileResource } from "./convert/profile-out.ts";
-import { identifiersToRemove, toPointer, toUpdateRequest, toUpsertRequest } from "./convert/profile-requests.ts";
+import {
+  addsIdentifiers,
+  identifiersToRemove,
+  toPointer,
+  toUpdateRequest,
+  toUpsertRequest,
+} from "./convert/profile-requests.ts";
 import type { Links } from "./links.ts";
 import type { Query } from "./query.ts";
 import type { Resource } from "./reply.ts";
@@ -21,29 +28,65 @@ const lastEventsMax = 500;
 // Of as many writers at the same time each has its turn.
 const turnsMax = 50;
 
+type ShownQuery = Pick<Query, "fields" | "additional">;
+
 /** Makes resources of profiles, with when something last happened to each. */
 export async function toProfileResources(
+  context: CompatContext,
+  request: FastifyRequest,
+  profiles: readonly Profile[],
+  query: ShownQuery,
+  links: Links,
+): Promise<Resource[]> {
+  const lastEvents = await findLastEvents(context, request, profiles, query);
+  return profiles.map((profile) => toResource(profile, lastEvents, maySeeValues(request), query, links));
+}
+
+/** Makes the resource of a profile that was written: for the caller, and as the other kind of key gets it, as `otherBody` of plugins/idempotency.ts. */
+export async function toWrittenProfile(
+  context: CompatContext,
+  request: FastifyRequest,
+  profile: Profile,
+  query: ShownQuery,
+  links: Links,
+): Promise<{ own: Resource; other: Resource }> {
+  const lastEvents = await findLastEvents(context, request, [profile], query);
+  const values = maySeeValues(request);
+  return {
+    own: toResource(profile, lastEvents, values, query, links),
+    other: toResource(profile, lastEvents, !values, query, links),
+  };
+}
+
+function toResource(
+  profile: Profile,
+  lastEvents: ReadonlyMap<string, Timestamp>,
+  values: boolean,
+  query: ShownQuery,
+  links: Links,
+): Resource {
+  const shown = { values, additional: query.additional };
+  return pick(profileResource(profile, lastEvents.get(profile.id), shown, links.to(`/profiles/${profile.id}`)), query);
+}
+
+/** When something last happened to profiles, by id; nothing when the query does not ask for it. */
+async function findLastEvents(
   { clients }: CompatContext,
   request: FastifyRequest,
   profiles: readonly Profile[],
-  query: Pick<Query, "fields" | "additional">,
-  links: Links,
-): Promise<Resource[]> {
-  const caller = callerOf(request);
-  const wanted = query.fields.get("profile");
+  query: ShownQuery,
+): Promise<Map<string, Timestamp>> {
   const lastEvents = new Map<string, Timestamp>();
-  if (!wanted || wanted.includes("last_event_date")) {
-    const ids = profiles.map(({ id }) => id);
-    for (let at = 0; at < ids.length; at += lastEventsMax) {
-      const asked = { propertyId: caller.propertyId, profileIds: ids.slice(at, at + lastEventsMax) };
-      const found = await calling(clients.events.getLastEvents(asked, callOptions(callOf(request))));
-      for (const { profileId, occurredAt } of found.lastEvents) if (occurredAt) lastEvents.set(profileId, occurredAt);
-    }
+  const wanted = query.fields.get("profile");
+  if (wanted && !wanted.includes("last_event_date")) return lastEvents;
+  const { propertyId } = callerOf(request);
+  const ids = profiles.map(({ id }) => id);
+  for (let at = 0; at < ids.length; at += lastEventsMax) {
+    const asked = { propertyId, profileIds: ids.slice(at, at + lastEventsMax) };
+    const found = await calling(clients.events.getLastEvents(asked, callOptions(callOf(request))));
+    for (const { profileId, occurredAt } of found.lastEvents) if (occurredAt) lastEvents.set(profileId, occurredAt);
   }
-  const shown = { values: caller.scopes.has("identifiers:read_value"), additional: query.additional };
-  return profiles.map((profile) =>
-    pick(profileResource(profile, lastEvents.get(profile.id), shown, links.to(`/profiles/${profile.id}`)), query),
-  );
+  return lastEvents;
 }
 
 /**
@@ -115,18 +158,24 @@ export async function updateProfile(
  * Writes to a profile by its id, where new identifiers take the place of those it has. What it loses is decided by the profile as it is, and
  * anew when somebody else wrote since: of writes at the same time one is the last, and nothing of the others stays.
  * @param param what names the id.
+ * @param mayAdd whether identifiers that the profile does not have are added without the scope for changing identifiers.
+ * @throws DaybookError `missing_scope` when the caller may not change identifiers as asked.
  */
 export async function replaceInProfile(
   context: CompatContext,
   request: FastifyRequest,
   id: string,
   write: ProfileWrite,
-  { pointers, param }: { pointers: ProfilePointers; param: string },
+  { pointers, param, mayAdd }: { pointers: ProfilePointers; param: string; mayAdd: boolean },
 ): Promise<Profile> {
+  checkPatches(request, [write]);
   const asItIs = write.identifiers.length + write.cleared.size > 0;
   for (let turn = 0; turn < turnsMax; turn++) {
     const before = await findProfile(context, request, id, param);
     const remove = identifiersToRemove(before, write);
+    if (remove.length > 0 || (!mayAdd && addsIdentifiers(before, write))) {
+      requireScope(callerOf(request), "identifiers:write");
+    }
     try {
       return await updateProfile(context, request, before, write, { pointers, remove, asItIs });
     } catch (error) {
@@ -134,6 +183,17 @@ export async function replaceInProfile(
     }
   }
   throw new DaybookError("service_unavailable", "Too many write to this profile at the same time. Try again.");
+}
+
+/**
+ * Checks the scope for `meta.patch_identifiers`. Identifiers that a body names beside each other need no scope but the one of the write: they
+ * say whose it is.
+ * @throws DaybookError `missing_scope`
+ */
+export function checkPatches(request: FastifyRequest, writes: readonly ProfileWrite[]): void {
+  if (writes.some(({ patchesIdentifiers }) => patchesIdentifiers)) {
+    requireScope(callerOf(request), "identifiers:write");
+  }
 }
 
 /** Writes to the profile that the identifiers belong to, or makes it. @param part as in updateProfile. */

@@ -3,20 +3,28 @@ import type { FastifyRequest } from "fastify";
 import { DaybookError, type ErrorCode } from "#shared/errors.ts";
 import { isJsonObject, parseJson, textProblem } from "#shared/json.ts";
 import type { Cursors } from "../cursor.ts";
+import { requireScope, type Caller } from "../plugins/authentication.ts";
 import { callerOf } from "../plugins/request.ts";
+import { fieldsOfType, findUnknownField, isKnownType } from "./known-fields.ts";
 import { FilterError, parseFilter, type Condition } from "./filter.ts";
 
 /** What an operation takes. These also document it. */
 export interface QueryRules {
   /** Operators by field. */
   filters?: Readonly<Record<string, readonly string[]>>;
+  /** All values that a field of a filter can have, for those that have few. */
+  filterValues?: Readonly<Record<string, readonly string[]>>;
   /** Fields for `sort`, each also with `-`; the default stands first, as it is sent. */
   sorts?: readonly string[];
   sortDefault?: string;
+  /** Scopes that an order needs beside that of the operation, because it tells what it is by. */
+  sortScopes?: Readonly<Record<string, string>>;
   /** Page sizes; a list without them takes only a cursor. */
   page?: { sizeDefault: number; sizeMax: number; isFixed?: true };
   /** What can be included; what there is nothing of here is empty. */
   includes?: readonly string[];
+  /** Other names for them, of older revisions. */
+  includeAliases?: Readonly<Record<string, string>>;
   /** Types that `fields[type]` can be asked for. */
   fields?: readonly string[];
   /** Names for `additional-fields[profile]`. */
@@ -29,19 +37,34 @@ export interface Query {
   sort: { field: string; ascending: boolean };
   /** Items on a page. */
   size: number;
-  /** Where the page begins, as the page before has written it. */
+  /** Where the page begins, as the page before has written it; where it ends, when it is read backwards. */
   after: string | undefined;
+  /** That the page ends before `after`: it is read in the other direction, and turned round. */
+  backwards: boolean;
   includes: ReadonlySet<string>;
   /** The paths asked for, by type. */
   fields: ReadonlyMap<string, readonly string[]>;
   additional: ReadonlySet<string>;
-  /** The cursor of the page behind this one. */
+  /** The cursor of the page behind a place. */
   writeCursor(after: string): string;
+  /**
+   * The cursors of the pages around this one, of a list that can be read backwards.
+   * @param first where its first item stands, and `last` where its last does; undefined for an empty page.
+   * @param hasMore whether more follow in the direction in which it was read.
+   */
+  pagesAround(first: string | undefined, last: string | undefined, hasMore: boolean): Around;
+}
+
+/** Cursors of the pages around one. */
+export interface Around {
+  next: string | undefined;
+  prev: string | undefined;
 }
 
 /** What a cursor holds beside the place. */
 interface CursorContent {
   after: string;
+  backwards?: true;
   filter: string;
   sort: string;
   size: number;
@@ -68,22 +91,35 @@ export function readQuery(request: FastifyRequest, rules: QueryRules, cursors: C
   const filter = chosen("filter", "");
   const sort = chosen("sort", rules.sortDefault ?? "");
   const size = readSize(given.get("page[size]"), rules, content?.size);
+  const backwards = content?.backwards ?? false;
+  const write = (place: Pick<CursorContent, "after" | "backwards">): string =>
+    cursors.write(scope, JSON.stringify({ ...place, filter, sort, size } satisfies CursorContent));
   return {
     conditions: readConditions(filter, rules),
-    sort: readSort(sort, rules),
+    sort: readSort(sort, rules, callerOf(request)),
     size,
     after: content?.after,
-    includes: new Set(readNames(given.get("include"), rules.includes ?? [], "include")),
+    backwards,
+    includes: new Set(readNames(given.get("include"), rules.includes ?? [], "include", rules.includeAliases)),
     fields: new Map(
       [...given].flatMap(([name, value]) => {
         const [, type] = /^fields\[(.*)\]$/.exec(name) ?? [];
-        return type === undefined ? [] : [[type, value.split(",").filter(Boolean)] as const];
+        return type === undefined ? [] : [[type, readFields(type, value)] as const];
       }),
     ),
     additional: new Set(
       readNames(given.get("additional-fields[profile]"), rules.additional ?? [], "additional-fields[profile]"),
     ),
-    writeCursor: (after) => cursors.write(scope, JSON.stringify({ after, filter, sort, size } satisfies CursorContent)),
+    writeCursor: (after) => write({ after }),
+    pagesAround(first, last, hasMore) {
+      // Of a page that is read on from a place there is one before it, or was when the cursor was written.
+      const hasNext = backwards || hasMore;
+      const hasPrev = backwards ? hasMore : content !== undefined;
+      return {
+        next: hasNext && last !== undefined ? write({ after: last }) : undefined,
+        prev: hasPrev && first !== undefined ? write({ after: first, backwards: true }) : undefined,
+      };
+    },
   };
 }
 
@@ -115,7 +151,21 @@ function readParameters(request: FastifyRequest, rules: QueryRules): Map<string,
   return given;
 }
 
-function readConditions(filter: string, { filters = {} }: QueryRules): Condition[] {
+function readFields(type: string, value: string): string[] {
+  const name = `fields[${type}]`;
+  if (!isKnownType(type)) throw refuse("parameter_unknown", `There are no resources of the type ${type}.`, name);
+  const paths = value.split(",").flatMap((path) => path.trim() || []);
+  const unknown = findUnknownField(type, paths);
+  if (unknown === undefined) return paths;
+  const choice = fieldsOfType(type).join(", ");
+  throw refuse(
+    "parameter_invalid",
+    `'${unknown}' is not a field of the resource '${type}'. Its fields are: ${choice}.`,
+    name,
+  );
+}
+
+function readConditions(filter: string, { filters = {}, filterValues = {} }: QueryRules): Condition[] {
   if (filter === "") return [];
   let conditions: Condition[];
   try {
@@ -137,15 +187,22 @@ function readConditions(filter: string, { filters = {} }: QueryRules): Condition
     if (values.some((value) => textProblem(value) !== undefined)) {
       throw refuse("parameter_invalid", "This value cannot be looked for.", "filter");
     }
+    const choice = filterValues[field];
+    const strange = choice && values.find((value) => !choice.includes(value));
+    if (strange !== undefined) {
+      throw refuse("unsupported_filter", `${field} is one of ${choice?.join(", ")}.`, "filter");
+    }
   }
   return conditions;
 }
 
-function readSort(sort: string, { sorts = [] }: QueryRules): Query["sort"] {
+function readSort(sort: string, { sorts = [], sortScopes = {} }: QueryRules, caller: Caller): Query["sort"] {
   const field = sort.replace(/^-/, "");
   if (sort !== "" && !sorts.includes(field)) {
     throw refuse("unsupported_sort", `Lists here are in order of ${sorts.join(" or ")}, each also with "-".`, "sort");
   }
+  const scope = sortScopes[field];
+  if (scope !== undefined) requireScope(caller, scope);
   return { field, ascending: !sort.startsWith("-") };
 }
 
@@ -158,8 +215,14 @@ function readSize(text: string | undefined, { page }: QueryRules, before: number
   return Number(text);
 }
 
-function readNames(text: string | undefined, known: readonly string[], name: string): string[] {
-  const names = text?.split(",").map((one) => one.trim()) ?? [];
+function readNames(
+  text: string | undefined,
+  known: readonly string[],
+  name: string,
+  aliases: Readonly<Record<string, string>> = {},
+): string[] {
+  const given = text?.split(",").map((one) => one.trim()) ?? [];
+  const names = given.map((one) => (Object.hasOwn(aliases, one) ? (aliases[one] ?? one) : one));
   const strange = names.find((one) => !known.includes(one));
   if (strange !== undefined) {
     throw refuse("unsupported_expand", `${strange} is none of what can be asked for: ${known.join(", ")}.`, name);

@@ -15,9 +15,9 @@ export interface Resource {
 
 /** A document. */
 export interface Document {
-  data: Resource | Resource[];
+  data: Resource | Resource[] | null;
   included?: Resource[];
-  links?: { self: string; next?: string | null; prev?: null };
+  links?: { self: string; related?: string; next?: string | null; prev?: string | null };
 }
 
 const revisionLengthMax = 64;

@@ -61,11 +61,77 @@ export const Location = Type.Object(
   closed,
 );
 
+const consent = {
+  consent: Type.Literal("NEVER_SUBSCRIBED"),
+  consent_timestamp: Type.Null(),
+  last_updated: Type.Null(),
+};
+const method = { method: Type.Null(), method_detail: Type.Null() };
+
+export const Subscriptions = Type.Object(
+  {
+    email: Type.Partial(
+      Type.Object(
+        {
+          marketing: Type.Partial(
+            Type.Object(
+              {
+                can_receive_email_marketing: Type.Literal(false),
+                ...consent,
+                ...method,
+                custom_method_detail: Type.Null(),
+                double_optin: Type.Null(),
+                suppression: Type.Array(object, { maxItems: 0 }),
+                list_suppressions: Type.Array(object, { maxItems: 0 }),
+              },
+              closed,
+            ),
+          ),
+        },
+        closed,
+      ),
+    ),
+    sms: Type.Partial(
+      Type.Object(
+        {
+          marketing: Type.Partial(
+            Type.Object({ can_receive_sms_marketing: Type.Literal(false), ...consent, ...method }, closed),
+          ),
+        },
+        closed,
+      ),
+    ),
+    mobile_push: Type.Partial(
+      Type.Object(
+        {
+          marketing: Type.Partial(
+            Type.Object(
+              {
+                can_receive_push_marketing: Type.Literal(false),
+                consent: consent.consent,
+                consent_timestamp: Type.Null(),
+              },
+              closed,
+            ),
+          ),
+        },
+        closed,
+      ),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      "The same for every profile: Daybook knows nothing of subscriptions, and whoever sends has to ask the person elsewhere",
+  },
+);
+
 export const Profile = resource("profile", {
   attributes: attributes({
     email: text,
     phone_number: text,
     external_id: text,
+    anonymous_id: text,
     first_name: text,
     last_name: text,
     organization: text,
@@ -77,7 +143,7 @@ export const Profile = resource("profile", {
     last_event_date: time,
     location: Type.Partial(Location),
     properties: object,
-    subscriptions: Type.Null(),
+    subscriptions: Type.Partial(Subscriptions),
     predictive_analytics: Type.Null(),
   }),
   relationships: { lists: many("list"), segments: many("segment") },
@@ -162,9 +228,14 @@ export const ImportError = Type.Object(
   closed,
 );
 
-export const EventBulkCreateJobAccepted = resource("event-bulk-create-job", {
-  attributes: attributes({ total_count: Type.Integer() }),
-});
+export const EventBulkCreateJobAccepted = Type.Object(
+  {
+    type: Type.Literal("event-bulk-create-job"),
+    id: Type.String(),
+    attributes: attributes({ total_count: Type.Integer() }),
+  },
+  closed,
+);
 
 export const Account = resource("account", {
   attributes: attributes({
@@ -178,8 +249,16 @@ export const Account = resource("account", {
   }),
 });
 
+/** What a relationship leads to. */
+export const Reference = Type.Object({ type: Type.String(), id: Type.String() }, closed);
+
 export const Links = Type.Object(
-  { self: Type.String(), next: Type.Optional(text), prev: Type.Optional(Type.Null()) },
+  {
+    self: Type.String(),
+    related: Type.Optional(Type.String()),
+    next: Type.Optional(text),
+    prev: Type.Optional(text),
+  },
   closed,
 );
 
@@ -197,6 +276,7 @@ export const Errors = Type.Object(
             {
               pointer: Type.Optional(Type.String({ description: "Where in the body" })),
               parameter: Type.Optional(Type.String({ description: "Which parameter" })),
+              header: Type.Optional(Type.String({ description: "Which header" })),
             },
             closed,
           ),

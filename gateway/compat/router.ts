@@ -31,12 +31,14 @@ export interface Router {
 // The other platform's.
 const bodyBytesMax = 5 * 1024 * 1024;
 const ownSchemes = ["compat-api-key", "bearer"];
+// Some clients send nothing else as a key: it may stand before one of ours.
+const keyPrefix = "pk_";
 
 export function createRouter(app: FastifyInstance, { cursors, settings }: CompatContext): Router {
-  const authSchemes = [...new Set([...ownSchemes, ...settings.authSchemes])];
+  const authSchemes = [...new Set([...ownSchemes, ...settings.authSchemes.map((scheme) => scheme.toLowerCase())])];
   return {
     route(method, url, scope, operation, handler, options = {}) {
-      const config = { scope, authSchemes, reads: operation.reads, compat: operation, ...options };
+      const config = { scope, authSchemes, keyPrefix, reads: operation.reads, compat: operation, ...options };
       app.route<{ Params: { id?: string } }>({
         method,
         url,
@@ -45,7 +47,7 @@ export function createRouter(app: FastifyInstance, { cursors, settings }: Compat
         handler: (request, reply) => {
           const { id = "" } = request.params;
           const query = readQuery(request, operation.query ?? {}, cursors, operation.id + id);
-          return handler({ request, reply, query, links: linksOf(request, settings.publicUrl), id });
+          return handler({ request, reply, query, links: linksOf(request), id });
         },
       });
     },

@@ -1,6 +1,6 @@
 /** The bodies that the compatibility surface takes. What lies beyond their shape is checked where they are converted. They also document it. */
 import Type from "typebox";
-import { documented } from "../validation.ts";
+import { documented } from "../field-rules.ts";
 
 const closed = { additionalProperties: false } as const;
 const nullable = <T extends Type.TSchema>(schema: T, description?: string) =>

@@ -9,6 +9,8 @@ import { areas, unsupportedAreas } from "./paths.ts";
 import { echoRevision } from "./reply.ts";
 import { createRouter } from "./router.ts";
 import { accountRoutes } from "./routes/accounts.ts";
+import { emptyListRoutes } from "./routes/empty-lists.ts";
+import { eventRelationRoutes } from "./routes/event-relations.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { eventWriteRoutes } from "./routes/event-writes.ts";
 import { importJobRoutes } from "./routes/import-jobs.ts";
@@ -19,6 +21,7 @@ import { profileRoutes } from "./routes/profiles.ts";
 
 // A body of 5 MB holds more values than one of 2 MB.
 const bodyValuesMax = 600_000;
+const byteOrderMark = Buffer.from("\ufeff");
 
 /**
  * Registers the surface under the prefix that it is given.
@@ -30,28 +33,47 @@ export function compatSurface(context: CompatContext, describe?: (made: CompatDe
       sendCompatError(context.log, await app.settleRate(request, reply, error), request, reply),
     );
     app.addHook("onRequest", async (request, reply) => echoRevision(request, reply));
+    const schemes = ["Bearer", ...context.settings.authSchemes].join(", ");
+    app.addHook("onSend", async (_request, reply) => {
+      if (reply.statusCode === 401) void reply.header("www-authenticate", schemes);
+      const limit = reply.getHeader("ratelimit-limit");
+      // As the other platform writes it: the limit, and by which windows it comes about.
+      if (typeof limit === "number") void reply.header("ratelimit-limit", `${limit}, ${limit};w=60`);
+    });
     app.removeAllContentTypeParsers();
     const types = ["application/json", "application/vnd.api+json"];
     // Clients send the type with every request, also where there is no body.
     app.addContentTypeParser(types, { parseAs: "buffer" }, (request, body, done) =>
-      readJsonBody(request, body as Buffer, { valuesMax: bodyValuesMax, mayBeEmpty: request.method === "GET" }, done),
+      readJsonBody(
+        request,
+        withoutByteOrderMark(body as Buffer),
+        { valuesMax: bodyValuesMax, mayBeEmpty: request.method === "GET" },
+        done,
+      ),
     );
     const operations = collectCompatOperations(app);
     const addMethodNotAllowed = collectMethods(app);
     const router = createRouter(app, context);
     eventWriteRoutes(router, context);
     eventRoutes(router, context);
+    eventRelationRoutes(router, context);
     profileWriteRoutes(router, context);
     profileRoutes(router, context);
     importJobRoutes(router, context);
     metricRoutes(router, context);
     metricAggregateRoutes(router, context);
     accountRoutes(router, context);
+    emptyListRoutes(router, context);
     describe?.(describeCompat(operations));
     addMethodNotAllowed();
     if (app.prefix === "") addUnsupported(app);
     else app.setNotFoundHandler((request, reply) => sendCompatError(context.log, notSupported(), request, reply));
   };
+}
+
+/** Some clients on Windows write one before the body. */
+function withoutByteOrderMark(body: Buffer): Buffer {
+  return body.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? body.subarray(byteOrderMark.length) : body;
 }
 
 /** Under `/api` every unknown path is of this surface; without it only those that are known to be the other platform's. */
@@ -64,6 +86,7 @@ function addUnsupported(app: FastifyInstance): void {
     app.route({
       method: app.supportedMethods,
       url,
+      config: { isRefusal: true },
       onRequest: async () => {
         throw notSupported();
       },

@@ -2,11 +2,15 @@
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { fieldErrorsOf } from "../validation.ts";
+import { coerce } from "./coercion.ts";
 import { Faults, pointerTo } from "./faults.ts";
 
 /** Checks values against a schema. */
 export interface Checker<T> {
-  /** Whether a value is good; what is wrong with it is noted. @param pointer where it stands. */
+  /**
+   * Whether a value is good; what is wrong with it is noted. What stands for something else within it is replaced, as coercion.ts says.
+   * @param pointer where it stands.
+   */
   check(value: unknown, faults: Faults, pointer: string): value is T;
   /** @throws Refusal with all that is wrong. */
   read(value: unknown): T;
@@ -18,6 +22,8 @@ const resourceNames: readonly [RegExp, string][] = [
   [/\/meta\//, "meta"],
 ];
 
+const errorsPerFaultMax = 4;
+
 /** @param resource what its attributes are of, in words of clients. */
 export function createChecker<Schema extends Type.TSchema>(
   schema: Schema,
@@ -26,8 +32,16 @@ export function createChecker<Schema extends Type.TSchema>(
   const validator = Compile(schema);
   const checker: Checker<Type.Static<Schema>> = {
     check(value, faults, pointer): value is Type.Static<Schema> {
+      coerce(schema, value);
       if (validator.Check(value)) return true;
-      for (const { code, message, path } of fieldErrorsOf(value, validator.Errors(value))) {
+      if (faults.isBrief) {
+        const message = `This is not a valid ${resource}. Where many entries are bad, the later ones are told in brief.`;
+        faults.add(pointer, message);
+        return false;
+      }
+      // A field at fault may give several errors.
+      const errors = validator.Errors(value).slice(0, errorsPerFaultMax * faults.room);
+      for (const { code, message, path } of fieldErrorsOf(value, errors)) {
         const at = pointer + pointerTo(path);
         const parent = pointer + pointerTo(path.slice(0, -1));
         const name = resourceNames.find(([pattern]) => pattern.test(parent))?.[1] ?? resource;

@@ -1,7 +1,7 @@
 /** What the compatibility surface refuses, and how it says so. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApi, type Answer } from "../support/api.ts";
-import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, testCall, type TestProperty } from "../support/daybook.ts";
 
 const metric = { data: { type: "metric", attributes: { name: "Placed Order" } } };
 const person = { data: { type: "profile", attributes: { email: "bad@example.com" } } };
@@ -23,7 +23,7 @@ const bulkEvent = (attributes: object = {}): object => ({
   attributes: { metric, properties: {}, ...attributes },
 });
 
-describeEverywhere("bad input to the compatibility surface", (daybook) => {
+describeOnce("bad input to the compatibility surface", (daybook) => {
   let api: TestProperty;
   beforeAll(async () => {
     api = await daybook().newProperty();
@@ -113,7 +113,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
       ["a currency that is none", eventOf({ ...good, value: 1, value_currency: "EURO" }), [at("/value_currency")]],
       ["a time that is none", eventOf({ ...good, time: "yesterday" }), [at("/time")]],
       ["a time long ago", eventOf({ ...good, time: "1989-12-31T23:59:59Z" }), [at("/time")]],
-      ["properties that are a list", eventOf({ ...good, properties: [] }), [at("/properties")]],
+      ["properties that are a list", eventOf({ ...good, properties: [1] }), [at("/properties")]],
       ["U+0000", eventOf({ ...good, properties: { a: { "b/c": "\u0000" } } }), [at("/properties/a/b~1c")]],
       ["an unknown field", eventOf({ ...good, colour: "red" }), [at("/colour")]],
       [
@@ -124,7 +124,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
       ["the flat shape, and nobody", eventOf({ metric: { name: "x" }, profile: { name: "Ada" } }), [at("/profile")]],
       [
         "the flat shape, and several faults",
-        eventOf({ metric: { name: "" }, profile: { $email: "x", $city: 5 } }),
+        eventOf({ metric: { name: "" }, profile: { $email: "x", $city: true } }),
         [at("/profile/$city")],
       ],
       [
@@ -153,7 +153,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
     test.each<[string, object, string[]]>([
       ["nobody", profileOf({}), ["/data/attributes"]],
       ["an unknown field", profileOf({ email: "a@example.com", foo: 1 }), [at("/foo")]],
-      ["a number for a name", profileOf({ email: "a@example.com", first_name: 5 }), [at("/first_name")]],
+      ["something else than a name", profileOf({ email: "a@example.com", first_name: {} }), [at("/first_name")]],
       [
         "an unknown field of a location",
         profileOf({ email: "a@example.com", location: { planet: "x" } }),
@@ -207,7 +207,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
         item("whole2@example.com"),
         item("whole3@example.com", { foo: 1 }),
         7,
-        item("whole4@example.com", { location: { city: 1 } }),
+        item("whole4@example.com", { location: { city: true } }),
         { type: "profile", id: "x" },
       ];
       const base = "/data/attributes/profiles/data";
@@ -340,7 +340,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
       [await createApi(daybook().baseUrl).get("/api/profiles", { headers }), 401],
       [await (await api.withScopes(["events:write"])).get("/api/profiles", { headers }), 403],
       [await api.get("/api/nothing", { headers }), 404],
-      [await api.get("/lists", { headers }), 404],
+      [await api.get("/campaigns", { headers }), 404],
       [await api.post("/api/events", "{", { headers }), 400],
     ] as const) {
       refusedAt(answer, status);
@@ -348,7 +348,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
     }
     const badPath = await api.get("/api/%zz");
     refusedAt(badPath, 400);
-    expect(badPath.body.errors[0].detail).toBe("The path is not valid.");
+    expect(badPath.body.errors[0].detail).toContain("must be valid percent-encoded UTF-8");
     const encoded = await api.post("/api/events", "{}", { headers: { "content-encoding": "br" } });
     refusedAt(encoded, 415);
     expect(encoded.body.errors[0].detail).toContain("Content-Encoding");
@@ -362,7 +362,10 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
     expect((await api.post("/api/profile-import", pad(bytesMax))).status).toBe(201);
     refusedAt(await api.post("/api/profile-import", pad(bytesMax + 1)), 413);
     const native = await api.post("/v1/events", pad(3 * 1024 * 1024));
-    expect([native.status, native.body.error.message]).toEqual([413, "The body is larger than 2 MB."]);
+    expect([native.status, native.body.error.message]).toEqual([
+      413,
+      "The body must have at most 2 MB (2,097,152 bytes).",
+    ]);
   });
 
   test("what is no JSON, or comes as something else", async () => {
@@ -420,11 +423,12 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
 
   test("what is not supported says so, and a known path names its methods", async () => {
     for (const path of [
-      "/api/lists",
+      "/api/campaigns",
+      "/api/lists/x",
       "/api/lists/x/profiles/",
       "/api/nothing",
-      "/lists",
-      "/profiles/x/lists",
+      "/campaigns",
+      "/profiles/x/tags",
       "/events/x/y/z",
       "/campaigns/x",
       "/api",
@@ -434,7 +438,7 @@ describeEverywhere("bad input to the compatibility surface", (daybook) => {
       refusedAt(answer, 404);
       expect(answer.body.errors[0].detail).toContain("not supported");
     }
-    refusedAt(await api.post("/api/lists", {}), 404);
+    refusedAt(await api.post("/api/campaigns", {}), 404);
     const answer = await api.delete("/api/events/");
     refusedAt(answer, 405);
     expect(answer.headers.get("allow")).toBe("GET, HEAD, POST");

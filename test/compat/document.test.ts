@@ -1,7 +1,7 @@
 /** The compatibility surface in the OpenAPI document: complete, and true of what is answered, whatever is sent. */
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { exampleProfileId } from "../../gateway/compat/examples.ts";
+import { exampleIds } from "../../gateway/docs/example-ids.ts";
 import { createApi, type Answer } from "../support/api.ts";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
 import { breakages, valuesOf } from "../support/generated.ts";
@@ -79,14 +79,31 @@ describeEverywhere("the compatibility surface in the OpenAPI document", (daybook
       "GET /api/accounts/{id}",
       "GET /api/events",
       "GET /api/events/{id}",
+      "GET /api/events/{id}/metric",
+      "GET /api/events/{id}/profile",
+      "GET /api/events/{id}/relationships/metric",
+      "GET /api/events/{id}/relationships/profile",
+      "GET /api/lists",
       "GET /api/metrics",
       "GET /api/metrics/{id}",
+      "GET /api/metrics/{id}/flow-triggers",
+      "GET /api/metrics/{id}/relationships/flow-triggers",
       "GET /api/profile-bulk-import-jobs",
       "GET /api/profile-bulk-import-jobs/{id}",
       "GET /api/profile-bulk-import-jobs/{id}/import-errors",
+      "GET /api/profile-bulk-import-jobs/{id}/lists",
       "GET /api/profile-bulk-import-jobs/{id}/profiles",
+      "GET /api/profile-bulk-import-jobs/{id}/relationships/lists",
+      "GET /api/profile-bulk-import-jobs/{id}/relationships/profiles",
       "GET /api/profiles",
       "GET /api/profiles/{id}",
+      "GET /api/profiles/{id}/lists",
+      "GET /api/profiles/{id}/push-tokens",
+      "GET /api/profiles/{id}/relationships/lists",
+      "GET /api/profiles/{id}/relationships/push-tokens",
+      "GET /api/profiles/{id}/relationships/segments",
+      "GET /api/profiles/{id}/segments",
+      "GET /api/segments",
       "PATCH /api/profiles/{id}",
       "POST /api/event-bulk-create-jobs",
       "POST /api/events",
@@ -113,7 +130,7 @@ describeEverywhere("the compatibility surface in the OpenAPI document", (daybook
     for (const operation of openApi.compat.filter(({ body, path }) => body && path !== "/api/profile-merge")) {
       for (const { value } of Object.values(operation.body?.examples ?? {})) {
         const body = JSON.stringify(value)
-          .replaceAll(exampleProfileId, ids.profile)
+          .replaceAll(exampleIds.profile, ids.profile)
           .replaceAll(/mtr_\w{26}/g, ids.metric);
         const answer = await call(operation, body);
         expect([operation.operationId, answer.text, answer.status < 300 || answer.status === 409]).toEqual([

@@ -9,7 +9,8 @@ const owner = new Owner();
 let api: TestProperty;
 beforeAll(async () => {
   const daybook = await startSingleProcess(owner, {
-    compat: { ...compatDefaults, authSchemes: ["other-key"], publicUrl: "https://shop.example.com/base" },
+    compat: { ...compatDefaults, authSchemes: ["other-key"] },
+    edge: { publicUrl: "https://shop.example.com/base" },
   });
   api = await daybook.newProperty();
 });

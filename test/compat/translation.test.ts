@@ -221,10 +221,6 @@ describeEverywhere("between the surfaces", (daybook) => {
         phone_number: null,
         first_name: "Ada",
       });
-      const { links } = (await reader.get("/api/profiles?sort=email&page[size]=1")).body;
-      const cursor = new URL(links.next).searchParams.get("page[cursor]") ?? "";
-      expect(Buffer.from(cursor.slice(4), "base64url").toString("latin1")).not.toContain("@example.com");
-      expect((await reader.get(`/api/profiles?page[cursor]=${cursor}`)).body.data).toHaveLength(1);
     });
   });
 
@@ -383,7 +379,7 @@ describeEverywhere("between the surfaces", (daybook) => {
             ({ attributes }: { attributes: { event_properties: object } }) => attributes.event_properties,
           ),
         ).toEqual([{ hour: 3 }, { hour: 4 }]);
-        expect(second.body.links).toMatchObject({ next: null, prev: null });
+        expect(second.body.links).toMatchObject({ next: null, prev: expect.stringContaining("cursor") });
       }
       expect((await api.get(next.pathname + next.search)).body.data).toHaveLength(2);
     });
@@ -534,10 +530,10 @@ describeEverywhere("between the surfaces", (daybook) => {
       expect((await api.get("/api/accounts", { headers: { authorization: `Other ${api.secret}` } })).status).toBe(401);
     });
 
-    test("links are under the address that clients see", async () => {
+    test("links are under the address that was asked, whatever a stranger says of another", async () => {
       const headers = { "x-forwarded-proto": "https", "x-forwarded-host": "shop.example.com" };
       const { links } = (await api.get("/api/metrics/", { headers })).body;
-      expect(links.self).toBe("https://shop.example.com/api/metrics");
+      expect(links.self).toBe(`${daybook().baseUrl}/api/metrics`);
     });
 
     test("a plus that arrived as a space", async () => {

@@ -15,7 +15,8 @@ export function accountResource(property: Property, links: { self: string }): Re
         default_sender_email: "",
         website_url: null,
         organization_name: name,
-        street_address: { address1: null, address2: null, city: null, region: null, country: null, zip: null },
+        // Texts, though the other platform documents null: its SDK for Python takes nothing else.
+        street_address: { address1: "", address2: "", city: "", region: "", country: "", zip: "" },
       },
       industry: null,
       timezone,

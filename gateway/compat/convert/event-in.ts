@@ -3,20 +3,19 @@ import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Clock, Micros } from "#shared/clock.ts";
-import { findJsonProblems, textProblem } from "#shared/json.ts";
+import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json.ts";
+import { isLongerThan } from "#shared/text.ts";
 import { formatMicros } from "#shared/time.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import type { EventBulkItem } from "../schemas.ts";
-import { toEventType } from "./names.ts";
+import { nameLengthMax, toEventType } from "./names.ts";
 import { toDecimal } from "./numbers.ts";
 import { compatSource } from "./profile-requests.ts";
 import { readTime } from "./times.ts";
 
-const nameLengthMax = 127;
 const uniqueIdLengthMax = 255;
 const propertiesBytesMax = 256 * 1024;
 const propertiesDepthMax = 32;
-const problemsMax = 20;
 const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
 
 /** What an event says beside whose it is. */
@@ -45,13 +44,15 @@ export function toEventInput(
   const { name } = fields.metric.data.attributes;
   const problem = textProblem(name);
   if (problem !== undefined) faults.add(pointers.name, `The name of a metric ${problem}.`);
-  else if (name.trim() === "" || Array.from(name).length > nameLengthMax) {
+  else if (name.trim() === "" || isLongerThan(name, nameLengthMax)) {
     faults.add(pointers.name, `The name of a metric has 1 to ${nameLengthMax} characters.`);
   }
   const properties = fields.properties ?? {};
   const propertiesJson = JSON.stringify(properties);
-  for (const { path, reason } of findJsonProblems(properties, propertiesDepthMax, problemsMax)) {
-    faults.add(`${pointer}/properties${pointerTo(path)}`, `This property ${reason}.`);
+  if (mayHaveProblems(propertiesJson, propertiesDepthMax)) {
+    for (const { path, reason } of findJsonProblems(properties, propertiesDepthMax, faults.room)) {
+      faults.add(`${pointer}/properties${pointerTo(path)}`, `This property ${reason}.`);
+    }
   }
   if (Buffer.byteLength(propertiesJson) > propertiesBytesMax) {
     const message = `The properties of an event take at most ${propertiesBytesMax / 1024} KiB.`;
@@ -60,7 +61,7 @@ export function toEventInput(
   const uniqueId = fields.unique_id ?? "";
   const uniqueProblem = textProblem(uniqueId);
   if (uniqueProblem !== undefined) faults.add(`${pointer}/unique_id`, `The unique_id ${uniqueProblem}.`);
-  else if (Array.from(uniqueId).length > uniqueIdLengthMax) {
+  else if (isLongerThan(uniqueId, uniqueIdLengthMax)) {
     faults.add(`${pointer}/unique_id`, `A unique_id has at most ${uniqueIdLengthMax} characters.`);
   }
   const money = readMoney(fields, defaultCurrency, faults, pointer);

@@ -4,6 +4,7 @@
  */
 import { isRawNumber } from "#shared/json.ts";
 import { isCountry, isTimezone, realTimezone } from "#shared/places.ts";
+import { isLongerThan } from "#shared/text.ts";
 
 /** Fields of a profile that have no native place at all. */
 export const plainFields = ["first_name", "last_name", "organization", "title", "locale", "image"] as const;
@@ -43,7 +44,7 @@ export function isFieldAttribute(name: string, value: unknown): boolean {
 
 /** Whether the native location holds a value so that it comes back as it is. */
 export function fitsNatively(field: NativeLocationField, value: string): boolean {
-  if (Array.from(value).length > lengthMax[field]) return false;
+  if (isLongerThan(value, lengthMax[field])) return false;
   if (field === "country") return isCountry(value);
   if (field === "timezone") return isTimezone(value) && realTimezone(value) === value;
   return true;

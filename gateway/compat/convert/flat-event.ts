@@ -1,6 +1,7 @@
 /** The shape that events had in revision 2023-02-22: a flat metric, and a flat profile with `$email` and the like. */
 import type { Static } from "typebox";
-import { isJsonObject, isRawNumber, type JsonObject } from "#shared/json.ts";
+import { isJsonObject, type JsonObject } from "#shared/json.ts";
+import { numberText } from "../coercion.ts";
 import type { EventAttributes, FlatEventAttributes } from "../schemas.ts";
 
 /** Whether an event has the shape of revision 2023-02-22: its metric is no resource. */
@@ -62,14 +63,9 @@ export function fromFlatEvent(flat: Static<typeof FlatEventAttributes>): Static<
     // Seconds since 1970 are a time too, here.
     time:
       typeof time === "number" && Math.abs(time) < secondsMax ? new Date(time * 1000).toISOString() : (time as string),
-    unique_id: uniqueId ?? textOf(eventId),
+    // Numbers of orders are ids too.
+    unique_id: uniqueId ?? (typeof eventId === "string" ? eventId : (numberText(eventId) ?? null)),
   };
-}
-
-/** An id as text: numbers of orders are ids too, with all their digits. */
-function textOf(id: unknown): string | null {
-  if (typeof id === "string") return id;
-  return typeof id === "number" || isRawNumber(id) ? JSON.stringify(id) : null;
 }
 
 /** Where something of an event as it is read here stood in the flat one. @param attributes of that, as they were sent. */

@@ -1,5 +1,6 @@
 /** What profiles are known by: the fields that are identifiers here, and their native types. */
 import { textProblem } from "#shared/json.ts";
+import { normalizeText } from "#shared/text.ts";
 
 /** Fields that are identifiers, in the order in which they decide whose a profile is, and their native types. */
 export const identifierTypes = {
@@ -39,11 +40,17 @@ export function identifierProblem(field: IdentifierField, value: string): string
   if (problem !== undefined) return `The ${field} ${problem}.`;
   const trimmed = value.trim();
   if (trimmed === "") return `The ${field} is empty.`;
-  if (Array.from(trimmed.normalize("NFC")).length > lengthMax) {
-    return `The ${field} has at most ${lengthMax} characters.`;
-  }
+  const normal = normalizeText(trimmed, lengthMax);
+  if ("reason" in normal) return `The ${field} ${normal.reason}.`;
   if (field === "email" && !emailPattern.test(trimmed)) return "Invalid email address";
   return undefined;
+}
+
+/** The value of an identifier as it is kept; undefined when identifierProblem refuses it. */
+export function normalValue(type: string, value: string): string | undefined {
+  const normal = normalizeText(value.trim(), lengthMax);
+  if ("reason" in normal) return undefined;
+  return type === identifierTypes.email ? normal.text.toLowerCase() : normal.text;
 }
 
 /** A plus that arrived as a space is read back: neither emails nor phone numbers have spaces within. */

@@ -1,7 +1,8 @@
 /** Import jobs, messages to wire. */
 import { ImportJobStatus, type ImportError, type ImportJob } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { fromErrorMessage } from "#shared/errors.ts";
-import { parseJson, type JsonObject } from "#shared/json.ts";
+import { isJsonObject, parseJson, type JsonObject } from "#shared/json.ts";
+import { isHiddenAttribute } from "../../hidden-attributes.ts";
 import { importErrorOf } from "../errors.ts";
 import { pointerTo } from "../faults.ts";
 import type { Resource } from "../reply.ts";
@@ -42,9 +43,11 @@ export function jobResource(job: ImportJob, links: { self: string }): Resource {
 }
 
 /** What was sent of an item, for those that ask what became of it: its attributes, and its id if it had one. */
-export function originalJson(item: { id?: string | null | undefined; attributes?: object | undefined }): string {
-  const { id, attributes = {} } = item;
-  return JSON.stringify({ ...(id === undefined || id === null ? {} : { id }), ...attributes });
+export function originalJson({ id, attributes }: JsonObject): string {
+  return JSON.stringify({
+    ...(id === undefined || id === null ? {} : { id }),
+    ...(isJsonObject(attributes) ? attributes : {}),
+  });
 }
 
 /**
@@ -70,9 +73,12 @@ export function importErrorResource(failure: ImportError, showsValues: boolean):
 function toPayload(sentJson: string, showsValues: boolean): object {
   const payload = parseJson(sentJson) as JsonObject;
   if (showsValues) return payload;
-  return Object.fromEntries(
-    Object.entries(payload).map(([field, value]) => [field, Object.hasOwn(identifierTypes, field) ? null : value]),
-  );
+  const shown = Object.entries(payload).map(([field, value]): [string, unknown] => {
+    if (Object.hasOwn(identifierTypes, field)) return [field, null];
+    if (field !== "properties" || !isJsonObject(value)) return [field, value];
+    return [field, Object.fromEntries(Object.entries(value).filter(([name]) => !isHiddenAttribute(name)))];
+  });
+  return Object.fromEntries(shown);
 }
 
 /** Identifiers have no place of their own in a body: which of them it is says the detail. */

@@ -1,5 +1,9 @@
 /** Names of metrics: from free text to the dotted type of an event. */
 import { hash } from "node:crypto";
+import { normalizeText } from "#shared/text.ts";
+
+/** Characters of a name. */
+export const nameLengthMax = 127;
 
 const segmentsMax = 5;
 const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
@@ -13,7 +17,13 @@ const hashLength = 12;
 export function toEventType(name: string): string {
   const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const [first] = words;
-  if (first === undefined) return `custom.${hash("sha256", name.normalize("NFC"), "hex").slice(0, hashLength)}`;
+  if (first === undefined) return `custom.${hash("sha256", normalOf(name), "hex").slice(0, hashLength)}`;
   const segments = reservedNamespaces.has(first) ? ["custom", ...words] : words;
   return [...segments.slice(0, segmentsMax - 1), segments.slice(segmentsMax - 1).join("")].filter(Boolean).join(".");
+}
+
+/** A name that is too long is refused elsewhere. One with too many combining marks in a row stands for itself. */
+function normalOf(name: string): string {
+  const normal = normalizeText(name, nameLengthMax);
+  return "text" in normal ? normal.text : name;
 }

@@ -6,7 +6,8 @@ import {
   type AttributeOperationSchema,
   type LocationPatchSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { findJsonProblems, isJsonObject, textProblem, type JsonObject } from "#shared/json.ts";
+import { findJsonProblems, isJsonObject, mayHaveProblems, textProblem, type JsonObject } from "#shared/json.ts";
+import { numberText } from "../coercion.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import type { EventProfileAttributes, ProfileMeta } from "../schemas.ts";
 import {
@@ -17,7 +18,14 @@ import {
   plainFields,
   plainLocationFields,
 } from "./fields.ts";
-import { identifierFields, identifierProblem, identifierTypes, toPhone, type IdentifierField } from "./identifiers.ts";
+import {
+  identifierFields,
+  identifierProblem,
+  identifierTypes,
+  normalValue,
+  toPhone,
+  type IdentifierField,
+} from "./identifiers.ts";
 
 type Operation = MessageInitShape<typeof AttributeOperationSchema>;
 type Attributes = Static<typeof EventProfileAttributes>;
@@ -29,6 +37,8 @@ export interface ProfileWrite {
   identifiers: { type: string; value: string; isPrimary: boolean }[];
   /** Identifier fields that were sent as null. */
   cleared: ReadonlySet<IdentifierField>;
+  /** Whether `meta.patch_identifiers` adds or takes away any. */
+  patchesIdentifiers: boolean;
   /** Emails that the profile is to have no more. */
   removedEmails: string[];
   /** The text of a JSON object; undefined when there is nothing in it. */
@@ -46,8 +56,15 @@ export interface ProfileWrite {
 const attributesBytesMax = 256 * 1024;
 const depthMax = 32;
 const operationsMax = 1000;
-const problemsMax = 20;
 const emailsMax = 50;
+
+/** The operations of patch_properties, and what they are called there. */
+const operatorNames = {
+  [AttributeOperator.APPEND_UNIQUE]: "append",
+  [AttributeOperator.REMOVE]: "unappend",
+  [AttributeOperator.DELETE]: "unset",
+} as const;
+type PatchOperator = keyof typeof operatorNames;
 
 /**
  * Reads what a body says of a profile.
@@ -77,16 +94,17 @@ export function readProfileWrite(
     if (value === null) remove(attributeOf(field));
     else if (value !== undefined) set[attributeOf(field)] = value;
   }
-  const location = readLocation(attributes, { set, remove });
+  const location = readLocation(attributes, faults, pointer, { set, remove });
   const all: JsonObject = Object.fromEntries([...Object.entries(attributes.properties ?? {}), ...Object.entries(set)]);
-  checkAttributes(all, faults, pointer);
-  const emails = readMeta(meta, faults, metaPointer, { operations, operationPointers });
-  const own = normalEmail(attributes.email ?? "");
-  const added = emails.added.filter((email) => normalEmail(email) !== own);
   const attributesJson = Object.keys(all).length > 0 ? JSON.stringify(all) : undefined;
+  if (attributesJson !== undefined) checkAttributes(all, attributesJson, faults, pointer);
+  const emails = readMeta(meta, faults, metaPointer, { operations, operationPointers });
+  const own = normalValue("email", attributes.email ?? "");
+  const added = emails.added.filter((email) => normalValue("email", email) !== own);
   return {
     identifiers: [...identifiers, ...added.map((value) => ({ type: "email", value, isPrimary: false }))],
     cleared: new Set(identifierFields.filter((field) => attributes[field] === null)),
+    patchesIdentifiers: emails.added.length + emails.removed.length > 0,
     removedEmails: emails.removed,
     attributesJson,
     operations,
@@ -99,10 +117,6 @@ export function readProfileWrite(
       added.length + emails.removed.length > 0,
     hasStrangePhone,
   };
-}
-
-function normalEmail(email: string): string {
-  return email.trim().normalize("NFC").toLowerCase();
 }
 
 /** Where fields go that are kept as attributes. */
@@ -138,7 +152,12 @@ function readIdentifiers(
   });
 }
 
-function readLocation({ location }: Attributes, { set, remove }: Sink): ProfileWrite["location"] {
+function readLocation(
+  { location }: Attributes,
+  faults: Faults,
+  pointer: string,
+  { set, remove }: Sink,
+): ProfileWrite["location"] {
   if (location === undefined) return undefined;
   const given = location ?? Object.fromEntries([...nativeLocationFields, ...plainLocationFields].map((f) => [f, null]));
   const native: Record<string, string> = {};
@@ -146,6 +165,9 @@ function readLocation({ location }: Attributes, { set, remove }: Sink): ProfileW
   for (const field of plainLocationFields) {
     const value = given[field];
     if (value === null) remove(attributeOf(field));
+    else if (value !== undefined && typeof value !== "string" && numberText(value) === undefined) {
+      faults.add(`${pointer}/location/${field}`, `The ${field} must be a number or a string, such as 51.5 or "51.5".`);
+    }
     // Numbers with more digits than a double holds are objects here.
     else if (value !== undefined) set[attributeOf(field)] = value as JsonObject[string];
   }
@@ -162,11 +184,12 @@ function readLocation({ location }: Attributes, { set, remove }: Sink): ProfileW
   return { set: native, clear };
 }
 
-function checkAttributes(attributes: JsonObject, faults: Faults, pointer: string): void {
-  for (const { path, reason } of findJsonProblems(attributes, depthMax, problemsMax)) {
+function checkAttributes(attributes: JsonObject, json: string, faults: Faults, pointer: string): void {
+  const problems = mayHaveProblems(json, depthMax) ? findJsonProblems(attributes, depthMax, faults.room) : [];
+  for (const { path, reason } of problems) {
     faults.add(pointer + pointerTo(placeOf(path)), `This ${reason}.`);
   }
-  if (Buffer.byteLength(JSON.stringify(attributes)) > attributesBytesMax) {
+  if (Buffer.byteLength(json) > attributesBytesMax) {
     faults.add(`${pointer}/properties`, `The properties of a profile take at most ${attributesBytesMax / 1024} KiB.`);
   }
 }
@@ -189,37 +212,68 @@ function readMeta(
 ): { added: string[]; removed: string[] } {
   const { append, unappend, unset } = meta?.patch_properties ?? {};
   const at = `${pointer}/patch_properties`;
-  const note = (op: AttributeOperator, key: string, value: unknown, place: string): void => {
-    const problem = textProblem(key);
-    if (problem !== undefined) faults.add(place, `A key here ${problem}.`);
-    for (const { reason } of findJsonProblems(value, depthMax - 1, 1)) faults.add(place, `This ${reason}.`);
-    operations.push({ op, path: [key], ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }) });
-    operationPointers.push(place);
-  };
-  for (const [op, name, entries] of [
-    [AttributeOperator.APPEND_UNIQUE, "append", append],
-    [AttributeOperator.REMOVE, "unappend", unappend],
-  ] as const) {
-    for (const [key, value] of Object.entries(entries ?? {})) {
-      for (const one of [value].flat()) note(op, key, one, `${at}/${name}${pointerTo([key])}`);
-    }
+  const changes = [
+    ...changesOf(AttributeOperator.APPEND_UNIQUE, append),
+    ...changesOf(AttributeOperator.REMOVE, unappend),
+    ...listOf(unset ?? []).map((key): KeyChanges => ({ op: AttributeOperator.DELETE, key, values: [undefined] })),
+  ];
+  // Before anything is done for each of them.
+  const excess = extentProblem(changes, operations.length);
+  if (excess !== undefined) faults.add(at, excess);
+  for (const { op, key, values } of excess === undefined ? changes : []) {
+    const place = `${at}/${operatorNames[op]}${op === AttributeOperator.DELETE ? "" : pointerTo([key])}`;
+    const reason = textProblem(key);
+    if (reason !== undefined) faults.add(place, `A key here ${reason}.`);
+    else for (const value of values) note(op, key, value, place);
   }
-  for (const key of [unset ?? []].flat()) note(AttributeOperator.DELETE, key, undefined, `${at}/unset`);
-  if (operations.length > operationsMax) faults.add(at, `There are at most ${operationsMax} changes here.`);
   const emailsOf = (name: "append" | "unappend"): string[] => {
     const patch = meta?.patch_identifiers?.[name];
     const place = `${pointer}/patch_identifiers/${name}`;
     for (const key of Object.keys(patch ?? {})) {
       if (key !== "email") faults.add(place + pointerTo([key]), "Only email can be added and removed here.");
     }
-    const emails = [isJsonObject(patch) ? (patch.email ?? []) : []].flat();
+    const emails = listOf(isJsonObject(patch) ? (patch.email ?? []) : []);
+    if (emails.length > emailsMax) {
+      faults.add(`${place}/email`, `There are at most ${emailsMax} emails here.`);
+      return [];
+    }
     const good = emails.filter((email): email is string => {
       const problem = typeof email === "string" ? identifierProblem("email", email) : "Invalid email address";
       if (problem !== undefined) faults.add(`${place}/email`, problem);
       return problem === undefined;
     });
-    if (good.length > emailsMax) faults.add(`${place}/email`, `There are at most ${emailsMax} emails here.`);
-    return [...new Map(good.map((email) => [normalEmail(email), email])).values()];
+    return [...new Map(good.map((email) => [normalValue("email", email), email])).values()];
   };
   return { added: emailsOf("append"), removed: emailsOf("unappend") };
+
+  function note(op: PatchOperator, key: string, value: unknown, place: string): void {
+    for (const { reason } of findJsonProblems(value, depthMax - 1, 1)) faults.add(place, `This ${reason}.`);
+    operations.push({ op, path: [key], ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }) });
+    operationPointers.push(place);
+  }
+}
+
+/** Changes of one key, by as many values. */
+interface KeyChanges {
+  op: PatchOperator;
+  key: string;
+  values: readonly unknown[];
+}
+
+function changesOf(op: PatchOperator, entries: object | null | undefined): KeyChanges[] {
+  return Object.entries(entries ?? {}).map(([key, value]) => ({ op, key, values: listOf(value as unknown) }));
+}
+
+/** What is wrong with how many changes there are. Each names its key, also where a key stands once for many values. */
+function extentProblem(changes: readonly KeyChanges[], others: number): string | undefined {
+  const count = changes.reduce((sum, { values }) => sum + values.length, others);
+  if (count > operationsMax) return `There are at most ${operationsMax} changes here.`;
+  const keysLength = changes.reduce((sum, { key, values }) => sum + key.length * values.length, 0);
+  if (keysLength <= attributesBytesMax) return undefined;
+  return `The keys of all changes here take at most ${attributesBytesMax / 1024} KiB together.`;
+}
+
+/** What may be sent alone or as a list. */
+function listOf<T>(value: T | readonly T[]): readonly T[] {
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T];
 }

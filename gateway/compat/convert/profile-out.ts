@@ -2,8 +2,10 @@
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { parseJson, type JsonObject } from "#shared/json.ts";
+import { isHiddenAttribute } from "../../hidden-attributes.ts";
 import type { Resource } from "../reply.ts";
 import { attributeOf, isFieldAttribute, nativeLocationFields, plainFields, plainLocationFields } from "./fields.ts";
+import { noSubscriptions } from "./subscriptions.ts";
 import { toDateTimeOrNull } from "./times.ts";
 import { firstOf } from "./profile-requests.ts";
 
@@ -38,6 +40,7 @@ export function profileResource(
       email: valueOf("email"),
       phone_number: valueOf("phone") ?? (values ? fieldOf("phone_number") : null),
       external_id: valueOf("external_id"),
+      anonymous_id: valueOf("anonymous_id"),
       ...Object.fromEntries(plainFields.map((field) => [field, fieldOf(field)])),
       created: toDateTimeOrNull(profile.createdAt),
       updated: toDateTimeOrNull(profile.updatedAt),
@@ -47,9 +50,12 @@ export function profileResource(
         ...Object.fromEntries(nativeLocationFields.map((field) => [field, location?.[field] ?? fieldOf(field)])),
       },
       properties: Object.fromEntries(
-        Object.entries(attributes).filter(([name, value]) => !isFieldAttribute(name, value)),
+        Object.entries(attributes).filter(
+          ([name, value]) => !isFieldAttribute(name, value) && (values || !isHiddenAttribute(name)),
+        ),
       ),
-      ...Object.fromEntries([...additional].map((name) => [name, null])),
+      ...(additional.has("subscriptions") ? { subscriptions: noSubscriptions } : {}),
+      ...(additional.has("predictive_analytics") ? { predictive_analytics: null } : {}),
     },
     relationships: { lists: { data: [] }, segments: { data: [] } },
     links,

@@ -11,7 +11,7 @@ import {
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { pointerTo } from "../faults.ts";
-import { fieldOfType, identifierTypes } from "./identifiers.ts";
+import { fieldOfType, normalValue } from "./identifiers.ts";
 import type { ProfileWrite } from "./profile-in.ts";
 
 /** Where what comes over this surface comes from. */
@@ -57,28 +57,29 @@ export function toUpdateRequest(
 
 /** The identifiers that a profile loses by an update: the primary one of a field that has a new value, all of a field that was cleared. */
 export function identifiersToRemove(profile: Profile, write: ProfileWrite): string[] {
-  return profile.identifiers.flatMap((identifier) => {
-    const { id, type } = identifier;
+  // Before the loop: a profile may have a thousand identifiers.
+  const wanted = new Set(write.identifiers.map(({ type, value }) => `${type} ${normalValue(type, value)}`));
+  return profile.identifiers.flatMap(({ id, type, value }) => {
     const field = fieldOfType(type);
     if (field === undefined) return [];
-    const isKept = write.identifiers.some((wanted) => wanted.type === type && isSame(wanted, identifier));
+    const isKept = wanted.has(`${type} ${value}`);
     if (write.cleared.has(field)) return [id];
-    const isReplaced = write.identifiers.some((wanted) => wanted.type === type && wanted.isPrimary);
+    const isReplaced = write.identifiers.some((one) => one.type === type && one.isPrimary);
     const isShown = firstOf(profile, type)?.id === id;
     return !isKept && isShown && isReplaced ? [id] : [];
   });
+}
+
+/** Whether an update gives a profile identifiers that it does not have. */
+export function addsIdentifiers(profile: Profile, write: ProfileWrite): boolean {
+  const own = new Set(profile.identifiers.map(({ type, value }) => `${type} ${value}`));
+  return write.identifiers.some(({ type, value }) => !own.has(`${type} ${normalValue(type, value)}`));
 }
 
 /** The identifier of a type that is shown: the primary one, or the oldest. */
 export function firstOf({ identifiers }: Profile, type: string): Identifier | undefined {
   const some = identifiers.filter((identifier) => identifier.type === type);
   return some.find(({ isPrimary }) => isPrimary) ?? some[0];
-}
-
-/** Whether a value, as written, is an identifier's, as normalised. */
-function isSame(wanted: { type: string; value: string }, { value }: { value: string }): boolean {
-  const normal = wanted.value.trim().normalize("NFC");
-  return (wanted.type === identifierTypes.email ? normal.toLowerCase() : normal) === value;
 }
 
 /**

@@ -8,6 +8,7 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
+import { Steps } from "#shared/steps.ts";
 import type { FastifyRequest } from "fastify";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
@@ -28,7 +29,7 @@ import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts
 import { exampleEventWrite, exampleEventBulk } from "../examples.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import { jobIdOf } from "../job-ids.ts";
-import { findProfile, updateProfile, upsertProfile } from "../profiles.ts";
+import { checkPatches, findProfile, updateProfile, upsertProfile } from "../profiles.ts";
 import { sendWritten } from "../reply.ts";
 import { Event, EventBulkCreateJobAccepted } from "../resources.ts";
 import type { Router } from "../router.ts";
@@ -59,7 +60,7 @@ const bulk = {
   id: "compatCreateEvents",
   summary: "Record 1 to 1,000 events",
   description:
-    "Checked as a whole: one bad event refuses all of them, and every fault is told. They are recorded behind the answer.",
+    "Checked as a whole: one bad event refuses all of them, and every bad one is named. They are recorded behind the answer.",
   query: {},
   body: EventBulkCreateJob,
   example: exampleEventBulk,
@@ -77,6 +78,7 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
 
   router.route("POST", "/events", "events:write", createEvent, async ({ request, reply, links }) => {
     const { input, profile } = readEvent(request.body, settingOf(request));
+    checkPatches(request, [profile.write]);
     const identifier = directIdentifier(profile);
     input.profile = identifier
       ? toReference({ case: "identifier", value: identifier })
@@ -99,14 +101,34 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
 
   /** Writes the profile that an event is of. @returns its id. */
   async function writeProfile(request: FastifyRequest, given: GivenProfile): Promise<string> {
-    const { id, write, pointers } = given;
-    if (id === undefined)
-      return (await upsertProfile(context, request, write, { pointers, part: "profile", preferFirst: true })).profile
-        .id;
-    const profile = await findProfile(context, request, id, pointers.id);
+    const { write, pointers } = given;
+    const profile = await findGivenProfile(request, given);
+    if (!profile) {
+      const upsert = { pointers, part: "profile", preferFirst: true };
+      return (await upsertProfile(context, request, write, upsert)).profile.id;
+    }
     if (write.identifiers.length > 0 || write.saysMore)
       await updateProfile(context, request, profile, write, { pointers, part: "profile" });
     return profile.id;
+  }
+
+  /**
+   * Finds the profile of the id that an event gives.
+   * @returns undefined without one, and for one of nobody when there are identifiers beside it: some clients send their shop's id there.
+   * @throws DaybookError `resource_not_found` when nothing else says whose the event is.
+   */
+  async function findGivenProfile(
+    request: FastifyRequest,
+    { id, write, pointers }: GivenProfile,
+  ): Promise<Profile | undefined> {
+    if (id === undefined) return undefined;
+    try {
+      return await findProfile(context, request, id, pointers.id);
+    } catch (error) {
+      const isNobody = error instanceof DaybookError && error.code === "resource_not_found";
+      if (isNobody && write.identifiers.some(({ isPrimary }) => isPrimary)) return undefined;
+      throw error;
+    }
   }
 
   const bulkOptions = {
@@ -117,33 +139,42 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
     "/event-bulk-create-jobs",
     "events:write",
     bulk,
-    async ({ request, reply, links }) => {
-      const entries = readEntries(request.body, settingOf(request));
+    async ({ request, reply }) => {
+      const entries = await readEntries(request.body, settingOf(request));
+      checkPatches(
+        request,
+        entries.map(({ profile }) => profile.write),
+      );
       const { propertyId } = callerOf(request);
       const found = await findGiven(request, entries);
       const jobId = jobIdOf(request);
       const items = entries.flatMap((entry, index) => toItems(propertyId, entry, found.get(index)?.id));
       await calling(clients.events.createEventJob({ propertyId, jobId, items }, callOptions(callOf(request))));
       const attributes = { total_count: items.length };
-      const self = links.to(`/event-bulk-create-jobs/${jobId}`);
-      return sendWritten(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes, links: self } });
+      // Without a link: such a job cannot be read, here as on the other platform.
+      return sendWritten(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });
     },
     bulkOptions,
   );
 
-  /** Finds the profiles that are named by id: all of them are to be there. @returns them by entry. */
+  /** Finds the profiles that are named by id. @returns them by entry; without those that identifiers name in the place of an unknown id. */
   async function findGiven(request: FastifyRequest, entries: readonly GivenEntry[]): Promise<Map<number, Profile>> {
     const faults = new Faults();
+    const refuse = ({ pointers }: GivenProfile, message: string): void => {
+      faults.beginEntry();
+      faults.add(pointers.id, message);
+    };
     const found = new Map<number, Profile>();
     const named = [...entries.entries()].filter(([, { profile }]) => profile.id !== undefined);
     await inTurns(named, async ([index, { profile }]) => {
       try {
-        const one = await findProfile(context, request, profile.id ?? "", profile.pointers.id);
-        if (one.status === ProfileStatus.REDACTED) faults.add(profile.pointers.id, "The profile is redacted.");
+        const one = await findGivenProfile(request, profile);
+        if (!one) return;
+        if (one.status === ProfileStatus.REDACTED) refuse(profile, "The profile is redacted.");
         else found.set(index, one);
       } catch (error) {
         if (!(error instanceof DaybookError) || error.code !== "resource_not_found") throw error;
-        faults.add(profile.pointers.id, error.message);
+        refuse(profile, error.message);
       }
     });
     faults.check();
@@ -151,7 +182,7 @@ export function eventWriteRoutes(router: Router, context: CompatContext): void {
   }
 }
 
-function readEntries(body: unknown, setting: EventSetting): GivenEntry[] {
+async function readEntries(body: unknown, setting: EventSetting): Promise<GivenEntry[]> {
   const { data } = bulkBody.read(body).data.attributes["events-bulk-create"];
   const faults = new Faults();
   // Before any of them is read, which takes long for many.
@@ -160,8 +191,9 @@ function readEntries(body: unknown, setting: EventSetting): GivenEntry[] {
     faults.check();
   }
   const entries: GivenEntry[] = [];
+  const pauses = new Steps();
   for (const [index, entry] of data.entries()) {
-    const read = readEntry(entry, setting, faults, `${entriesPointer}/${index}`);
+    const read = await readEntry(entry, setting, faults, { pointer: `${entriesPointer}/${index}`, pauses });
     if (read) entries.push(read);
   }
   faults.check();

@@ -5,7 +5,7 @@ import { DaybookError } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { fromTimestamp, toTimestamp } from "#shared/time.ts";
 import { requireScope } from "../../plugins/authentication.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import { eventResource } from "../convert/event-out.ts";
 import { toId } from "../convert/ids.ts";
@@ -22,6 +22,8 @@ import type { Router } from "../router.ts";
 import { pick } from "../sparse.ts";
 
 const includes = ["attributions", "metric", "profile"];
+// As they were called up to revision 2023-06-15.
+const includeAliases = { metrics: "metric", profiles: "profile" };
 const fields = ["event", "metric", "profile", "attribution"];
 
 const list = {
@@ -40,6 +42,7 @@ const list = {
     sortDefault: "-datetime",
     page: { sizeDefault: 200, sizeMax: 1000 },
     includes,
+    includeAliases,
     fields,
   },
   data: Event,
@@ -50,7 +53,7 @@ const list = {
 const read = {
   id: "compatGetEvent",
   summary: "Read an event",
-  query: { includes, fields },
+  query: { includes, includeAliases, fields },
   data: Event,
   success: { 200: "The event" },
 } as const;
@@ -72,19 +75,18 @@ export function eventRoutes(router: Router, context: CompatContext): void {
                 ...wanted.request,
                 // The other platform has no such events; who asks for them by their metric is given them.
                 withoutSystem: wanted.request.type === undefined,
-                ascending: query.sort.ascending,
+                ascending: query.sort.ascending !== query.backwards,
                 limit: query.size,
                 ...(after ? { after: { time: toTimestamp(Number(after[0])), eventId: after[1] ?? "" } } : {}),
               },
-              callOptions(callOf(request)),
+              readOptions(request, reply),
             ),
           );
-    const last = found.events.at(-1);
-    const place = last?.occurredAt && `${fromTimestamp(last.occurredAt)} ${last.id}`;
-    const cursor = found.hasMore && place ? query.writeCursor(place) : undefined;
-    const shown = wanted?.hasProfile ? found.events.filter(({ profileId }) => profileId !== undefined) : found.events;
+    const events = query.backwards ? found.events.toReversed() : found.events;
+    const { next, prev } = query.pagesAround(placeOf(events[0]), placeOf(events.at(-1)), found.hasMore);
+    const shown = wanted?.hasProfile ? events.filter(({ profileId }) => profileId !== undefined) : events;
     const { data, included } = await toResources(request, shown, query, links);
-    return sendDocument(reply, 200, { data, ...included, links: links.page(cursor) });
+    return sendDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
   });
 
   router.route("GET", "/events/:id", "events:read", read, async ({ request, reply, query, links, id }) => {
@@ -170,6 +172,11 @@ export function eventRoutes(router: Router, context: CompatContext): void {
     ];
     return { data, included: { included } };
   }
+}
+
+/** Where an event stands in a list. */
+function placeOf(event: EventMessage | undefined): string | undefined {
+  return event?.occurredAt && `${fromTimestamp(event.occurredAt)} ${event.id}`;
 }
 
 function readInstant(field: string, value: string): number {

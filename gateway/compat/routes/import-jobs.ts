@@ -1,38 +1,39 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
+import type { FastifyRequest } from "fastify";
 import { ImportItemSchema, type ImportItem } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { isJsonObject } from "#shared/json.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
+import { Steps } from "#shared/steps.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { givenId, readProfile } from "../bodies.ts";
 import type { CompatContext } from "../context.ts";
-import { toId } from "../convert/ids.ts";
 import { importErrorResource, jobResource, originalJson, toStatuses } from "../convert/jobs.ts";
 import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts";
 import { exampleImport } from "../examples.ts";
 import { Faults } from "../faults.ts";
-import { jobIdOf } from "../job-ids.ts";
+import { jobIdOf, noSuchJob, toJobId } from "../job-ids.ts";
 import type { Links } from "../links.ts";
-import { toProfileResources } from "../profiles.ts";
+import { checkPatches, toProfileResources } from "../profiles.ts";
 import { sendDocument, sendWritten, type Document } from "../reply.ts";
-import { ImportError, ImportJob, Profile } from "../resources.ts";
-import type { Router } from "../router.ts";
+import { ImportError, ImportJob, Profile, Reference } from "../resources.ts";
+import type { Exchange, Router } from "../router.ts";
 import { ProfileImportJob } from "../schemas.ts";
 import { pick } from "../sparse.ts";
 import { createChecker } from "../validation.ts";
 
 const profilesMax = 10_000;
-const itemsPerTurn = 100;
 const itemsPointer = "/data/attributes/profiles/data";
 const fields = ["profile-bulk-import-job", "list"];
 const page = { sizeDefault: 20, sizeMax: 100 };
+// The other platform's; none here is ever cancelled.
+const jobStatuses = ["queued", "processing", "complete", "cancelled"];
 const body = createChecker(ProfileImportJob, "profile-bulk-import-job");
 
 const createJob = {
   id: "compatCreateImportJob",
   summary: "Import 1 to 10,000 profiles",
   description:
-    "Checked as a whole: one bad profile refuses all of them, and every fault is told. They are written behind the answer, each as " +
+    "Checked as a whole: one bad profile refuses all of them, and every bad one is named. They are written behind the answer, each as " +
     "/profile-import would. Lists are passed over.",
   query: { fields },
   body: ProfileImportJob,
@@ -44,7 +45,14 @@ const createJob = {
 const list = {
   id: "compatListImportJobs",
   summary: "List import jobs",
-  query: { filters: { status: ["any", "equals"] }, sorts: ["created_at"], sortDefault: "-created_at", page, fields },
+  query: {
+    filters: { status: ["any", "equals"] },
+    filterValues: { status: jobStatuses },
+    sorts: ["created_at"],
+    sortDefault: "-created_at",
+    page,
+    fields,
+  },
   data: ImportJob,
   list: true,
   success: { 200: "A page of jobs" },
@@ -68,6 +76,15 @@ const profilesOf = {
   success: { 200: "A page of profiles" },
 } as const;
 
+const profileIdsOf = {
+  id: "compatListImportedProfileIds",
+  summary: "List the ids of the profiles that a job has written",
+  query: { page },
+  data: Reference,
+  list: true,
+  success: { 200: "A page of ids" },
+} as const;
+
 const errorsOf = {
   id: "compatListImportErrors",
   summary: "List what a job could not write",
@@ -84,7 +101,7 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
 
   router.route("POST", base, "profiles:write", createJob, async ({ request, reply, query, links }) => {
     const { propertyId } = callerOf(request);
-    const items = await readItems(request.body, propertyId);
+    const items = await readItems(request, propertyId);
     const jobId = jobIdOf(request);
     const asked = clients.profiles.createImportJob({ propertyId, jobId, items }, callOptions(callOf(request)));
     const { job } = await calling(asked, () => itemsPointer);
@@ -106,17 +123,17 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
         {
           propertyId,
           statuses,
-          ascending: query.sort.ascending,
+          ascending: query.sort.ascending !== query.backwards,
           limit: query.size,
           ...(query.after === undefined ? {} : { afterJobId: query.after }),
         },
         callOptions(callOf(request)),
       ),
     );
-    const last = found.jobs.at(-1);
-    const data = found.jobs.map((job) => pick(jobResource(job, linkTo(links, job.id)), query));
-    const cursor = found.hasMore && last ? query.writeCursor(last.id) : undefined;
-    return sendDocument(reply, 200, { data, links: links.page(cursor) });
+    const jobs = query.backwards ? found.jobs.toReversed() : found.jobs;
+    const data = jobs.map((job) => pick(jobResource(job, linkTo(links, job.id)), query));
+    const { next, prev } = query.pagesAround(jobs[0]?.id, jobs.at(-1)?.id, found.hasMore);
+    return sendDocument(reply, 200, { data, links: links.page(next, prev) });
   });
 
   router.route("GET", `${base}/:id`, "profiles:read", read, async ({ request, reply, query, links, id }) => {
@@ -128,29 +145,33 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
     return sendDocument(reply, 200, query.includes.size > 0 ? { ...document, included: [] } : document);
   });
 
-  router.route(
-    "GET",
-    `${base}/:id/profiles`,
-    "profiles:read",
-    profilesOf,
-    async ({ request, reply, query, links, id }) => {
-      const { propertyId } = callerOf(request);
-      const asked = {
-        propertyId,
-        jobId: toJobId(id),
-        limit: query.size,
-        ...(query.after === undefined ? {} : { afterProfileId: query.after }),
-      };
-      const found = await calling(
-        clients.profiles.listImportedProfiles(asked, callOptions(callOf(request))),
-        () => "id",
-      );
-      const last = found.lastProfileId;
-      const cursor = found.hasMore && last !== undefined ? query.writeCursor(last) : undefined;
-      const data = await toProfileResources(context, request, found.profiles, query, links);
-      return sendDocument(reply, 200, { data, links: links.page(cursor) });
-    },
-  );
+  router.route("GET", `${base}/:id/profiles`, "profiles:read", profilesOf, async (exchange) => {
+    const { request, reply, query, links } = exchange;
+    const { profiles, cursor } = await listImported(exchange);
+    const data = await toProfileResources(context, request, profiles, query, links);
+    return sendDocument(reply, 200, { data, links: links.page(cursor) });
+  });
+
+  router.route("GET", `${base}/:id/relationships/profiles`, "profiles:read", profileIdsOf, async (exchange) => {
+    const { reply, links, id } = exchange;
+    const { profiles, cursor } = await listImported(exchange);
+    const data = profiles.map((profile) => ({ type: "profile", id: profile.id }));
+    const related = links.to(`${base}/${id}/profiles`).self;
+    return sendDocument(reply, 200, { data, links: { ...links.page(cursor), related } });
+  });
+
+  async function listImported({ request, query, id }: Exchange) {
+    const asked = {
+      propertyId: callerOf(request).propertyId,
+      jobId: toJobId(id),
+      limit: query.size,
+      ...(query.after === undefined ? {} : { afterProfileId: query.after }),
+    };
+    const found = await calling(clients.profiles.listImportedProfiles(asked, callOptions(callOf(request))), () => "id");
+    const last = found.lastProfileId;
+    const cursor = found.hasMore && last !== undefined ? query.writeCursor(last) : undefined;
+    return { profiles: found.profiles, cursor };
+  }
 
   router.route(
     "GET",
@@ -175,21 +196,25 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
   );
 }
 
-async function readItems(sent: unknown, propertyId: string): Promise<ImportItem[]> {
-  const { data } = body.read(sent).data.attributes.profiles;
+async function readItems(request: FastifyRequest, propertyId: string): Promise<ImportItem[]> {
+  const { data } = body.read(request.body).data.attributes.profiles;
   const faults = new Faults();
   if (data.length > profilesMax) {
     faults.add(itemsPointer, `There are at most ${profilesMax} profiles in one job.`, "too_many_items");
     faults.check();
   }
   const items: ImportItem[] = [];
+  const pauses = new Steps();
   for (const [index, item] of data.entries()) {
-    // Others have their turn: to say all that is wrong with 10,000 profiles takes a second.
-    if (index % itemsPerTurn === itemsPerTurn - 1) await turn();
+    await pauses.next();
+    faults.beginEntry();
     const pointer = `${itemsPointer}/${index}`;
+    // As it was sent, before anything in it is read as something else.
+    const original = originalJson(isJsonObject(item) ? item : {});
     const given = readProfile(item, faults, pointer);
     if (!given) continue;
     const { write } = given;
+    checkPatches(request, [write]);
     const profileId = givenId(given);
     if (given.id !== undefined && profileId === undefined)
       faults.add(`${pointer}/id`, "This is not the id of a profile.");
@@ -199,20 +224,10 @@ async function readItems(sent: unknown, propertyId: string): Promise<ImportItem[
           profileId === undefined
             ? { case: "upsert", value: toUpsertRequest(propertyId, write) }
             : { case: "update", value: toUpdateRequest(propertyId, profileId, write) },
-        originalJson: originalJson(item as { id?: string; attributes?: object }),
+        originalJson: original,
       }),
     );
   }
   faults.check();
   return items;
-}
-
-function toJobId(id: string): string {
-  const jobId = toId("job", id);
-  if (jobId === undefined) throw noSuchJob();
-  return jobId;
-}
-
-function noSuchJob(): DaybookError {
-  return new DaybookError("resource_not_found", "A job with this id does not exist.", { param: "id" });
 }

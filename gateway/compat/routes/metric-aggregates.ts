@@ -1,7 +1,7 @@
 import { newUuid } from "#shared/ids.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { calling } from "#shared/interceptors.ts";
+import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import { datesOf, sortRows, toQuestion, toRows } from "../convert/aggregates.ts";
 import { exampleAggregate } from "../examples.ts";
@@ -39,8 +39,9 @@ export function metricAggregateRoutes(router: Router, { clients, cursors }: Comp
     const question = toQuestion(propertyId, attributes, faults);
     faults.check();
     if (question.metricId === undefined) throw noSuchMetric();
+    const options = readOptions(request, reply);
     const ask = async (one: typeof question.summed) =>
-      one && calling(clients.metrics.aggregateMetric(one, callOptions(callOf(request))), toPointer);
+      one && calling(clients.metrics.aggregateMetric(one, options), toPointer);
     const answers = { unsummed: await ask(question.unsummed), summed: await ask(question.summed) };
     const rows = sortRows(toRows(answers, attributes, defaultCurrency), attributes.sort, attributes.by ?? []);
     const scope = [propertyId, "compat", aggregate.id, JSON.stringify({ ...attributes, page_cursor: null })];

@@ -11,9 +11,9 @@ import { readProfileWrite } from "../convert/profile-in.ts";
 import { exampleMerge, exampleProfileUpdate, exampleProfileWrite } from "../examples.ts";
 import { Faults } from "../faults.ts";
 import type { Links } from "../links.ts";
-import { replaceInProfile, noSuchProfile, toProfileResources, upsertProfile } from "../profiles.ts";
+import { checkPatches, replaceInProfile, noSuchProfile, toWrittenProfile, upsertProfile } from "../profiles.ts";
 import type { Query } from "../query.ts";
-import { sendWritten } from "../reply.ts";
+import { sendWritten, type Document, type Resource } from "../reply.ts";
 import { MergedProfile, Profile } from "../resources.ts";
 import type { Router } from "../router.ts";
 import { ProfileCreate, ProfileImport, ProfileMerge, ProfileUpdate } from "../schemas.ts";
@@ -42,7 +42,8 @@ const upsert = {
   summary: "Create or update a profile",
   description:
     "Writes to the profile of `id`, or to the one that has the identifiers. Fields left out stay, null clears, properties merge by key, and " +
-    "`meta.patch_properties` appends, unappends and unsets. Identifiers are added: null takes none away.",
+    "`meta.patch_properties` appends, unappends and unsets. Identifiers are added: null takes none away. To replace one, by `id`, and for " +
+    "`meta.patch_identifiers` the scope `identifiers:write` is needed too.",
   query,
   body: ProfileImport,
   example: exampleProfileWrite,
@@ -54,7 +55,8 @@ const update = {
   id: "compatUpdateProfile",
   summary: "Update a profile",
   description:
-    "As the import does; but a new email, phone_number or external_id takes the place of the old one, and null takes it away.",
+    "As the import does; but a new email, phone_number or external_id takes the place of the old one, and null takes it away. Whatever changes " +
+    "identifiers needs the scope `identifiers:write` too.",
   query,
   body: ProfileUpdate,
   example: exampleProfileUpdate,
@@ -95,11 +97,12 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     const given = readGood(importBody.read(request.body).data);
     const { id, write } = given;
     if (id === undefined) {
+      checkPatches(request, [write]);
       const { profile, created } = await upsertProfile(context, request, write, { pointers, preferFirst: false });
       return sendProfile(request, reply, created ? 201 : 200, { profile, asked, links });
     }
     const kept = { ...write, cleared: new Set<never>() };
-    const profile = await replaceInProfile(context, request, id, kept, { pointers, param: pointers.id });
+    const profile = await replaceInProfile(context, request, id, kept, { pointers, param: pointers.id, mayAdd: true });
     return sendProfile(request, reply, 200, { profile, asked, links });
   });
 
@@ -119,7 +122,7 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
         metaPointer: "/data/meta",
       });
       faults.check();
-      const profile = await replaceInProfile(context, request, id, write, { pointers, param: "id" });
+      const profile = await replaceInProfile(context, request, id, write, { pointers, param: "id", mayAdd: false });
       return sendProfile(request, reply, 200, { profile, asked, links });
     },
   );
@@ -186,9 +189,10 @@ export function profileWriteRoutes(router: Router, context: CompatContext): void
     { profile, asked, links }: { profile: ProfileMessage | undefined; asked: Query; links: Links },
   ): Promise<FastifyReply> {
     if (!profile) throw new Error("the profile was not returned");
-    const [data] = await toProfileResources(context, request, [profile], asked, links);
-    if (!data) throw new Error("a profile is a resource");
-    return sendWritten(reply, status, { data, links: links.to(`/profiles/${profile.id}`) });
+    const { own, other } = await toWrittenProfile(context, request, profile, asked, links);
+    const documentOf = (data: Resource): Document => ({ data, links: links.to(`/profiles/${profile.id}`) });
+    request.otherBody = JSON.stringify(documentOf(other));
+    return sendWritten(reply, status, documentOf(own));
   }
 }
 

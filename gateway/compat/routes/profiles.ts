@@ -1,9 +1,10 @@
+import type { CallOptions } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { ProfileSort, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { calling } from "#shared/interceptors.ts";
 import { fromTimestamp, toTimestamp } from "#shared/time.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import {
   identifierProblem,
@@ -28,10 +29,20 @@ const fields = ["profile", "list", "segment", "push-token", "conversation"];
 const isOf = ["any", "equals"];
 const isBetween = ["greater-than", "less-than", "greater-or-equal", "less-or-equal"];
 
+// Nothing is known of them here, so nobody fulfils a condition on one.
+const suppressions = [
+  "subscriptions.email.marketing.list_suppressions.reason",
+  "subscriptions.email.marketing.list_suppressions.timestamp",
+  "subscriptions.email.marketing.list_suppressions.list_id",
+  "subscriptions.email.marketing.suppression.reason",
+  "subscriptions.email.marketing.suppression.timestamp",
+];
+
 const list = {
   id: "compatListProfiles",
   summary: "List profiles",
-  description: "What they are known by is shown to keys with the scope `identifiers:read_value`.",
+  description:
+    "Identifiers are shown to keys with the scope `identifiers:read_value`. In the order of `email` profiles without one come last, or first with `-email`.",
   query: {
     filters: {
       id: isOf,
@@ -41,9 +52,12 @@ const list = {
       _kx: ["equals"],
       created: isBetween,
       updated: isBetween,
+      ...Object.fromEntries(suppressions.map((field) => [field, ["equals", ...isBetween]])),
     },
     sorts: ["created", "updated", "email", "id"],
     sortDefault: "-created",
+    // Whoever may place a profile of their own among others could find out any email by where it stands.
+    sortScopes: { email: "identifiers:read_value" },
     page: { sizeDefault: 20, sizeMax: 100 },
     includes: ["conversations", "push-tokens", "lists", "segments"],
     fields,
@@ -75,16 +89,19 @@ export function profileRoutes(router: Router, context: CompatContext): void {
 
   router.route("GET", "/profiles", "profiles:read", list, async ({ request, reply, query, links }) => {
     const wanted = readConditions(query.conditions);
-    const found = wanted ? await listProfiles(request, query, wanted) : { profiles: [], hasMore: false };
-    const last = found.profiles.at(-1);
-    const cursor =
-      found.hasMore && last ? query.writeCursor(JSON.stringify(placeOf(query.sort.field, last))) : undefined;
-    const data = await toProfileResources(context, request, found.profiles, query, links);
+    const found = wanted
+      ? await listProfiles(request, readOptions(request, reply), query, wanted)
+      : { profiles: [], hasMore: false };
+    const profiles = query.backwards ? found.profiles.toReversed() : found.profiles;
+    const place = (profile: ProfileMessage | undefined): string | undefined =>
+      profile && JSON.stringify(placeOf(query.sort.field, profile));
+    const { next, prev } = query.pagesAround(place(profiles[0]), place(profiles.at(-1)), found.hasMore);
+    const data = await toProfileResources(context, request, profiles, query, links);
     const included = query.includes.size > 0 ? { included: [] } : {};
-    return sendDocument(reply, 200, { data, ...included, links: links.page(cursor) });
+    return sendDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
   });
 
-  async function listProfiles(request: FastifyRequest, query: Query, wanted: Wanted) {
+  async function listProfiles(request: FastifyRequest, options: CallOptions, query: Query, wanted: Wanted) {
     const { propertyId } = callerOf(request);
     const [micros, profileId, email] =
       query.after === undefined ? [] : (JSON.parse(query.after) as ReturnType<typeof placeOf>);
@@ -92,7 +109,7 @@ export function profileRoutes(router: Router, context: CompatContext): void {
       propertyId,
       ...wanted,
       sort: sorts[query.sort.field] ?? ProfileSort.CREATED_AT,
-      ascending: query.sort.ascending,
+      ascending: query.sort.ascending !== query.backwards,
       limit: query.size,
       ...(profileId === undefined
         ? {}
@@ -104,7 +121,7 @@ export function profileRoutes(router: Router, context: CompatContext): void {
             },
           }),
     };
-    return calling(clients.profiles.listProfiles(asked, callOptions(callOf(request))));
+    return calling(clients.profiles.listProfiles(asked, options));
   }
 
   router.route("GET", "/profiles/:id", "profiles:read", read, async ({ request, reply, query, links, id }) => {
@@ -116,7 +133,7 @@ export function profileRoutes(router: Router, context: CompatContext): void {
   });
 }
 
-/** Where a list goes on behind a profile. */
+/** Where a profile stands in a list. */
 function placeOf(field: string, profile: ProfileMessage): [number, string, string | null] {
   const time = field === "updated" ? profile.updatedAt : profile.createdAt;
   return [
@@ -145,7 +162,8 @@ function readConditions(conditions: readonly Condition[]): Wanted | undefined {
       const ids = new Set(values.flatMap((value) => toId("prof", value) ?? []));
       profileIds = profileIds ? profileIds.intersection(ids) : ids;
       if (profileIds.size === 0) return undefined;
-    } else if (field === "created" || field === "updated") {
+    } else if (suppressions.includes(field)) return undefined;
+    else if (field === "created" || field === "updated") {
       const micros = readTime(values[0] ?? "");
       if (micros === undefined) throw refuse(`${field} is compared with an ISO 8601 date-time.`);
       ranges[field].narrow(operator, micros);

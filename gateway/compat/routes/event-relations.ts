@@ -1,0 +1,120 @@
+/** What an event is related to, and the references to it. */
+import type { FastifyRequest } from "fastify";
+import type { Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { DaybookError } from "#shared/errors.ts";
+import { calling, callOptions } from "#shared/interceptors.ts";
+import { requireScope } from "../../plugins/authentication.ts";
+import { callerOf, callOf } from "../../plugins/request.ts";
+import type { CompatContext } from "../context.ts";
+import { toId } from "../convert/ids.ts";
+import { metricResource } from "../convert/metrics.ts";
+import { findProfile, toProfileResources } from "../profiles.ts";
+import { sendDocument, type Resource } from "../reply.ts";
+import { Metric, Profile, Reference } from "../resources.ts";
+import type { Router } from "../router.ts";
+import { pick } from "../sparse.ts";
+
+const metricOf = {
+  id: "compatGetEventMetric",
+  summary: "Read the metric of an event",
+  description: "Needs the scope `metrics:read` too.",
+  query: { fields: ["metric"] },
+  data: Metric,
+  success: { 200: "The metric" },
+};
+
+const profileOf = {
+  id: "compatGetEventProfile",
+  summary: "Read the profile of an event",
+  description: "Needs the scope `profiles:read` too.",
+  query: { fields: ["profile"], additional: ["subscriptions", "predictive_analytics"] },
+  data: Profile,
+  success: { 200: "The profile" },
+};
+
+const metricIdOf = {
+  id: "compatGetEventMetricId",
+  summary: "Read the id of an event's metric",
+  description: "A metric follows its first event by a moment: until then it is null.",
+  query: {},
+  data: Reference,
+  mayBeNull: true,
+  success: { 200: "Its id" },
+} as const;
+
+const profileIdOf = {
+  id: "compatGetEventProfileId",
+  summary: "Read the id of an event's profile",
+  description: "Null while the event is nobody's.",
+  query: {},
+  data: Reference,
+  mayBeNull: true,
+  success: { 200: "Its id" },
+} as const;
+
+export function eventRelationRoutes(router: Router, context: CompatContext): void {
+  const { clients } = context;
+
+  router.route("GET", "/events/:id/metric", "events:read", metricOf, async ({ request, reply, query, links, id }) => {
+    requireScope(callerOf(request), "metrics:read");
+    const metric = await findMetric(request, await findEvent(request, id));
+    if (!metric) throw new DaybookError("resource_not_found", "This event has no metric yet.", { param: "id" });
+    const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
+    return sendDocument(reply, 200, { data, links: links.self() });
+  });
+
+  router.route("GET", "/events/:id/profile", "events:read", profileOf, async ({ request, reply, query, links, id }) => {
+    requireScope(callerOf(request), "profiles:read");
+    const { profileId } = await findEvent(request, id);
+    if (profileId === undefined) {
+      throw new DaybookError("resource_not_found", "This event has no profile.", { param: "id" });
+    }
+    const profile = await findProfile(context, request, profileId, "id");
+    const [data] = await toProfileResources(context, request, [profile], query, links);
+    return sendDocument(reply, 200, { data: data ?? null, links: links.self() });
+  });
+
+  router.route(
+    "GET",
+    "/events/:id/relationships/metric",
+    "events:read",
+    metricIdOf,
+    async ({ request, reply, links, id }) => {
+      const event = await findEvent(request, id);
+      const metric = await findMetric(request, event);
+      const data = metric ? { type: "metric", id: metric.id } : null;
+      const related = links.to(`/events/${event.id}/metric`).self;
+      return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
+    },
+  );
+
+  router.route(
+    "GET",
+    "/events/:id/relationships/profile",
+    "events:read",
+    profileIdOf,
+    async ({ request, reply, links, id }) => {
+      const event = await findEvent(request, id);
+      const data: Resource | null = event.profileId === undefined ? null : { type: "profile", id: event.profileId };
+      const related = links.to(`/events/${event.id}/profile`).self;
+      return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
+    },
+  );
+
+  async function findEvent(request: FastifyRequest, id: string): Promise<EventMessage> {
+    const eventId = toId("evt", id);
+    const asked = { propertyId: callerOf(request).propertyId, eventIds: [eventId ?? ""] };
+    const found =
+      eventId === undefined ? undefined : await calling(clients.events.getEvents(asked, callOptions(callOf(request))));
+    const [event] = found?.events ?? [];
+    if (!event) throw new DaybookError("resource_not_found", "An event with this id does not exist.", { param: "id" });
+    return event;
+  }
+
+  async function findMetric(request: FastifyRequest, { type }: EventMessage): Promise<MetricMessage | undefined> {
+    const asked = { propertyId: callerOf(request).propertyId, names: [type] };
+    const { metrics } = await calling(clients.metrics.getMetrics(asked, callOptions(callOf(request))));
+    return metrics[0];
+  }
+}
