@@ -75,7 +75,7 @@ export function createCursors(secret: string, clock: Clock): Cursors {
         // What comes out of it was once a position.
         return (content[0] === deflatedMark ? inflateRawSync(position) : position).toString();
       }
-      const message = "This cursor is not one of this list, or older than 7 days. Start again without it.";
+      const message = "`page[after]` must be a cursor of this list that is at most 7 days old. Start again without it.";
       throw new DaybookError("invalid_cursor", message, { param: "page[after]" });
     },
   };

@@ -107,7 +107,8 @@ export function createOperations(identity: Client<typeof IdentityService>, log: 
     },
     async finish(operation, outcome) {
       underWay.delete(operation);
-      const bytes = typeof outcome === "string" ? 0 : Buffer.byteLength(outcome.body);
+      const bytes =
+        typeof outcome === "string" ? 0 : Buffer.byteLength(outcome.body) + Buffer.byteLength(outcome.maskedBody ?? "");
       const isAnswer = typeof outcome !== "string";
       const finished = { operation, outcome: toMessage(outcome), bytes };
       const counts = await finishes.add(operation.propertyId, finished).catch((error: unknown) => {

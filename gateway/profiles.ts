@@ -11,6 +11,7 @@ import type {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createBatcher } from "#shared/batcher.ts";
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
+import { createFairShare } from "#shared/fair-share.ts";
 import { callOptions, calling, type Call } from "#shared/interceptors.ts";
 
 /** Reads and writes profiles for the routes of all surfaces. */
@@ -38,6 +39,10 @@ const upsertBytesMax = 2 * 1024 * 1024;
 const flushesMax = 8;
 // They hold a connection while they wait for each other, and others need some too.
 const contendedMax = 4;
+const contendedPerPropertyMax = 3;
+const contendedWaitingMax = 10_000;
+const contendedWaitingPerPropertyMax = 5_000;
+const contendedWaitMsMax = 30_000;
 const queueItemsMax = 10_000;
 
 export function createProfiles(client: Client<typeof ProfileService>): Profiles {
@@ -78,15 +83,13 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
   });
 
   // What would have had to wait for others that write to the same profile waits by itself.
-  const contended = createBatcher<{ request: UpsertProfileRequest; call: Call }, Upserted>({
-    flush: (_requestId, items) =>
-      Promise.all(items.map(({ request, call }) => calling(client.upsertProfile(request, callOptions(call))))),
-    sizeOf: () => 1,
-    flushItemsMax: 1,
-    flushSizeMax: 1,
-    flushesMax: contendedMax,
-    queueItemsMax,
-    queueFull,
+  const contended = createFairShare({
+    slotsMax: contendedMax,
+    slotsPerKeyMax: contendedPerPropertyMax,
+    waitingMax: contendedWaitingMax,
+    waitingPerKeyMax: contendedWaitingPerPropertyMax,
+    waitMsMax: contendedWaitMsMax,
+    refusal: queueFull,
   });
 
   return {
@@ -95,7 +98,9 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
       const { outcome } = await upserts.add(propertyId, { request, call });
       if (outcome.case === "upserted") return outcome.value;
       if (outcome.case === "error") throw fromErrorMessage(outcome.value);
-      return contended.add(call.requestId, { request: { ...request, propertyId }, call });
+      return contended.run(propertyId, () =>
+        calling(client.upsertProfile({ ...request, propertyId }, callOptions(call))),
+      );
     },
     async drain() {
       await Promise.all([reads.drain(), upserts.drain()]);

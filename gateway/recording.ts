@@ -1,11 +1,12 @@
 /**
  * The way in for events. Single events of concurrent requests ride together in one call, as batcher.ts tells; batches go as they
- * are, so many at a time. A full queue answers 503, so that no wait grows without end.
+ * are, so many at a time, and properties take turns. A full queue answers 503, so that no wait grows without end.
  */
 import type { Client } from "@connectrpc/connect";
 import type { EventInput, EventService, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
 import { createBatcher } from "#shared/batcher.ts";
 import { DaybookError } from "#shared/errors.ts";
+import { createFairShare } from "#shared/fair-share.ts";
 import { callOptions, calling, type Call } from "#shared/interceptors.ts";
 
 /** Records events for the routes of all surfaces. */
@@ -23,7 +24,10 @@ const flushBytesMax = 2 * 1024 * 1024;
 const flushesMax = 8;
 const queueItemsMax = 10_000;
 const batchesUnderWayMax = 8;
+const batchesUnderWayPerPropertyMax = 4;
 const batchesQueuedMax = 200;
+const batchesQueuedPerPropertyMax = 100;
+const batchWaitMsMax = 30_000;
 
 export function createRecording(client: Client<typeof EventService>): Recording {
   const record = async (
@@ -51,20 +55,18 @@ export function createRecording(client: Client<typeof EventService>): Recording 
     queueFull,
   });
 
-  const batches = createBatcher<{ propertyId: string; events: EventInput[]; call: Call }, RecordEventResult[]>({
-    flush: (_requestId, items) =>
-      Promise.all(items.map(({ propertyId, events, call }) => record(propertyId, events, false, call))),
-    sizeOf: () => 1,
-    flushItemsMax: 1,
-    flushSizeMax: 1,
-    flushesMax: batchesUnderWayMax,
-    queueItemsMax: batchesQueuedMax,
-    queueFull,
+  const batches = createFairShare({
+    slotsMax: batchesUnderWayMax,
+    slotsPerKeyMax: batchesUnderWayPerPropertyMax,
+    waitingMax: batchesQueuedMax,
+    waitingPerKeyMax: batchesQueuedPerPropertyMax,
+    waitMsMax: batchWaitMsMax,
+    refusal: queueFull,
   });
 
   return {
     recordOne: (propertyId, event, call) => singles.add(propertyId, { event, call }),
-    recordBatch: (propertyId, events, call) => batches.add(call.requestId, { propertyId, events, call }),
+    recordBatch: (propertyId, events, call) => batches.run(propertyId, () => record(propertyId, events, false, call)),
     async drain() {
       await Promise.all([singles.drain(), batches.drain()]);
     },

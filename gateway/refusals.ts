@@ -2,15 +2,20 @@
 import type { FastifyError, FastifyRequest } from "fastify";
 import { DaybookError, internalError, type ErrorCode } from "#shared/errors.ts";
 import type { Log } from "#shared/log.ts";
+import { count } from "#shared/values/count.ts";
+import { quoteName } from "#shared/values/wording.ts";
 
 /** What Fastify refuses by itself. */
 const errorOfFastify: Readonly<Record<string, () => DaybookError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    new DaybookError("unsupported_media_type", "The body must come with Content-Type: application/json."),
-  FST_ERR_CTP_EMPTY_JSON_BODY: () => new DaybookError("invalid_json", "The body is empty."),
+    new DaybookError("unsupported_media_type", "`Content-Type` must be application/json, the type of every body."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new DaybookError("bad_request", "The body is not as long as Content-Length says."),
-  FST_ERR_BAD_URL: () => new DaybookError("bad_request", "The path is not valid."),
+    new DaybookError("bad_request", "The body must be as long as `Content-Length` says; got a body of another length."),
+  FST_ERR_BAD_URL: () =>
+    new DaybookError(
+      "bad_request",
+      "The path must be valid percent-encoded UTF-8, such as /v1/events; got bytes that are not.",
+    ),
 };
 
 /** Makes an error ours, whatever it was. */
@@ -26,9 +31,9 @@ export function toDaybookError(error: unknown, request: FastifyRequest): Daybook
   return internalError(error);
 }
 
-/** Logs an error that is no fault of the caller's. */
+/** Logs an error that is no fault of the caller's. What fails because the client has gone is none. */
 export function logFailure(log: Log, error: DaybookError, request: FastifyRequest): void {
-  if (error.status < 500) return;
+  if (error.status < 500 || request.raw.socket.destroyed) return;
   const { method } = request;
   log.error(
     { err: error.cause ?? error, requestId: request.id, method, route: request.routeOptions.url },
@@ -38,26 +43,45 @@ export function logFailure(log: Log, error: DaybookError, request: FastifyReques
 
 /** A body that is longer than its route takes. */
 export function bodyTooLarge(bytesMax: number): DaybookError {
-  return new DaybookError("request_too_large", `The body is larger than ${bytesMax / (1024 * 1024)} MB.`);
+  return new DaybookError(
+    "request_too_large",
+    `The body must have at most ${bytesMax / (1024 * 1024)} MB (${count(bytesMax)} bytes).`,
+  );
 }
 
-/** A path that is not there. */
-export function noSuchPath(): DaybookError {
-  return new DaybookError("resource_not_found", "There is no such path.");
+/** A path that is not there. @param url as it was asked for. */
+export function noSuchPath(url: string): DaybookError {
+  const [path = ""] = url.split("?", 1);
+  const plain = path.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+  const hint =
+    plain === path
+      ? "The paths are listed at /docs."
+      : `A path has no double slash and none at its end. Did you mean ${quoteName(plain)}?`;
+  return new DaybookError("resource_not_found", `${quoteName(path)} is not a path of this API. ${hint}`);
 }
 
-/** Refusals that HTTP has a status of their own for, beside the codes of the catalogue. */
+/** Refusals that HTTP has a status of its own for, beside the codes of the catalogue. */
 class HttpRefusal extends DaybookError {
   readonly #status: number;
 
-  constructor(status: number, code: ErrorCode, message: string) {
-    super(code, message);
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    options: ConstructorParameters<typeof DaybookError>[2] = {},
+  ) {
+    super(code, message, options);
     this.#status = status;
   }
 
   override get status(): number {
     return this.#status;
   }
+}
+
+/** What is well-formed and cannot be done: 422, whatever status its code has elsewhere. */
+export function impossibleChange({ code, message, param, errors }: DaybookError): DaybookError {
+  return new HttpRefusal(422, code, message, { param, errors });
 }
 
 /** Headers that are too many or too long: 431. */
@@ -67,10 +91,10 @@ export function tooLargeHeaders(message: string): DaybookError {
 
 /** A request that did not come to its end: 408. */
 export function notInTime(): DaybookError {
-  return new HttpRefusal(408, "bad_request", "The request did not arrive in time.");
+  return new DaybookError("request_timeout", "The request did not arrive in time. Send it again.");
 }
 
 /** What is no HTTP. */
 export function notHttp(): DaybookError {
-  return new DaybookError("bad_request", "This is not a valid HTTP request.");
+  return new DaybookError("bad_request", "The bytes sent are not a valid HTTP request.");
 }

@@ -1,59 +1,50 @@
 /** One schema validates, types and documents a body. */
 import Type from "typebox";
-import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
 import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/errors.ts";
-import { findJsonProblem, isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "#shared/json.ts";
+import { isRawNumber } from "#shared/json.ts";
+import { listed, quoteName } from "#shared/values/wording.ts";
+import { findBodyFaults } from "./body-faults.ts";
+import { opaque } from "./field-rules.ts";
 
-// One field at fault may give several errors here, which become one in the answer.
+// One field at fault may give several errors of TypeBox, which become one in the answer.
 Settings.Set({ maxErrors: 4 * fieldErrorsMax });
-
-/** Marks a field of a schema that goes on as JSON text, or that is read by a reader of its own: its content is not looked at. */
-export const opaque = "x-opaque";
-
-/** Limits that stand in the document only, under this name: the services check them together with what else they find in a field. */
-export const documented = "x-documented";
-
-// No body is as deep outside its opaque fields.
-const textDepthMax = 8;
 
 /** Reads a value that should match a schema. */
 export interface Reader<T> {
+  /** Every fault of a value, at most 20, in the order of the document. */
+  findFaults(value: unknown): FieldError[];
   /** @throws DaybookError with every field at fault. */
   read(value: unknown): T;
 }
 
-/** Compiles a schema of an object. */
+/** A reader of an object: its shape as its schema has it, and its content as the rules at the schema have it. */
 export function createReader<Schema extends Type.TObject>(schema: Schema): Reader<Type.Static<Schema>> {
-  const validator = Compile(schema);
-  const texts = Object.keys(schema.properties).filter((field) => !(opaque in (schema.properties[field] ?? {})));
+  const findFaults = (value: unknown): FieldError[] => findBodyFaults(schema, value);
   return {
+    findFaults,
     read(value) {
-      if (!isJsonObject(value)) throw new DaybookError("parameter_invalid", "A JSON object is expected here.");
-      if (!validator.Check(value)) throw DaybookError.ofFields(toFieldErrors(value, validator.Errors(value)));
-      for (const field of texts) checkTexts(field, (value as JsonObject)[field]);
-      return value;
+      const faults = findFaults(value);
+      if (faults.length > 0) throw DaybookError.ofFields(faults);
+      return value as Type.Static<Schema>;
     },
   };
 }
 
-/** Compiles the schema of a batch: its items are read one by one, so that a bad one does not fail the others. Nor does it count them. */
+/** A reader of a batch: its items are counted here and read one by one later, so that a bad one does not fail the others. */
 export function createBatchReader<Schema extends Type.TObject, Field extends keyof Schema["properties"] & string>(
   schema: Schema,
   field: Field,
 ): Reader<Type.Static<Schema> & Record<Field, unknown[]>> {
-  const unread = Type.Array(Type.Unknown(), { minItems: 1, [opaque]: true });
+  const { minItems, maxItems } = schema.properties[field] as { minItems?: number; maxItems?: number };
+  const unread = Type.Array(Type.Unknown(), {
+    ...(minItems && { minItems }),
+    ...(maxItems && { maxItems }),
+    [opaque]: true,
+  });
   const options = { additionalProperties: false };
   const reader = createReader(Type.Object({ ...schema.properties, [field]: unread }, options));
   return reader as unknown as Reader<Type.Static<Schema> & Record<Field, unknown[]>>;
-}
-
-/** A protobuf string cannot hold half a surrogate pair: it would arrive as another text, and two texts as the same. */
-function checkTexts(field: string, value: JsonValue | undefined): void {
-  const problem = value === undefined ? undefined : findJsonProblem(value, textDepthMax);
-  if (!problem) return;
-  const param = [field, ...problem.path].join(".");
-  throw new DaybookError("parameter_invalid", `This ${problem.reason}.`, { param });
 }
 
 interface ValidationError {
@@ -70,15 +61,6 @@ export interface Fault {
   path: readonly string[];
 }
 
-function toFieldErrors(value: unknown, errors: readonly ValidationError[]): FieldError[] {
-  return fieldErrorsOf(value, errors).map(({ code, message, path }) => ({
-    code,
-    message,
-    // The root has no path.
-    param: path.length === 0 ? null : path.join("."),
-  }));
-}
-
 /** The fields at fault that errors of a validator tell of. */
 export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]): Fault[] {
   // By where: the first that is said of a field is enough.
@@ -92,28 +74,26 @@ export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]
     const path = instancePath.split("/").slice(1).map(unescapePointer);
     const numberAt = findRawNumber(value, path);
     if (numberAt !== undefined) {
-      note("parameter_invalid", "This must not be a number.", path.slice(0, numberAt));
+      note("parameter_invalid", `${nameOf(path.slice(0, numberAt))} must not be a number.`, path.slice(0, numberAt));
     } else if (keyword === "required") {
       for (const name of (params as { requiredProperties: string[] }).requiredProperties) {
-        note("parameter_missing", `${name} is required.`, [...path, name]);
+        note("parameter_missing", `${quoteName(name)} is required.`, [...path, name]);
       }
     } else if (keyword === "boolean") {
       // The schema of an unknown field is `false`.
-      note("parameter_unknown", "There is no such field here.", path);
+      note("parameter_unknown", `${nameOf(path)} is not a known field.`, path);
     } else if (keyword === "const") {
       // One of these for each value that there could be.
       const key = keyOf(path);
       const choice = [...(choices.get(key) ?? []), JSON.stringify((params as { allowedValue: unknown }).allowedValue)];
       choices.set(key, choice);
       byPath.delete(key);
-      note("parameter_invalid", `This must be ${choice.join(" or ")}.`, path);
+      note("parameter_invalid", `${nameOf(path)} must be ${listed(choice, "or")}.`, path);
     } else if (keyword === "minItems" || keyword === "minProperties") {
-      // Of an empty body it is the body itself that has nothing in it.
-      const where = path.at(-1) ?? "the body";
-      note("parameter_missing", `There must be something in ${where}.`, path);
+      note("parameter_missing", `${nameOf(path)} must not be empty.`, path);
     } else if (keyword !== "additionalProperties") {
       // additionalProperties says once more, of the object around them, that there were unknown fields.
-      note("parameter_invalid", `This ${message}.`, path);
+      note("parameter_invalid", `${nameOf(path)} ${message}.`, path);
     }
   }
   const found = [...byPath.values()];
@@ -124,6 +104,12 @@ export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]
       path.length === 0 ||
       !found.some((other) => other.path.length > path.length && path.every((key, at) => other.path[at] === key)),
   );
+}
+
+/** The last key of a path: its pointer says where it stands. */
+function nameOf(path: readonly string[]): string {
+  const name = path.at(-1);
+  return name === undefined ? "The body" : quoteName(name);
 }
 
 /** Numbers that a double does not hold are objects here. @returns how far down a path such a number stands, if one does. */

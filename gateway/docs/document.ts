@@ -12,6 +12,7 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
   patternProperties?: Readonly<Record<string, Schema>>;
   items?: Schema;
+  title?: string;
   description?: string;
   default?: unknown;
   format?: string;
@@ -61,10 +62,11 @@ export interface DocumentedOperation {
 
 /** The document. */
 export interface OpenApiDocument {
+  servers: readonly { url: string }[];
   info: { title: string; version: string; description: string };
-  tags: readonly { name: string }[];
+  tags: readonly { name: string; description?: string }[];
   paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  components: { schemas: Readonly<Record<string, Schema>> };
+  components: { schemas: Readonly<Record<string, Schema>>; securitySchemes: object };
 }
 
 /** What a reference stands for, or the schema itself. */
@@ -81,15 +83,28 @@ export function resolverOf({ components }: OpenApiDocument): Resolve {
   };
 }
 
+/** What another surface says of itself. */
+interface Surface {
+  tag: { name: string; description: string };
+  paths: object;
+  schemas: object;
+  securitySchemes: object;
+}
+
 /** A document with what another surface says of itself. */
 export function withSurface(
   document: OpenApiDocument,
-  { tag, paths, schemas }: { tag: string; paths: object; schemas: object },
+  { tag, paths, schemas, securitySchemes }: Surface,
 ): OpenApiDocument {
+  const { components } = document;
   return {
     ...document,
-    tags: [...document.tags, { name: tag }],
+    tags: [...document.tags, tag],
     paths: { ...document.paths, ...paths },
-    components: { ...document.components, schemas: { ...document.components.schemas, ...schemas } },
+    components: {
+      ...components,
+      schemas: { ...components.schemas, ...schemas },
+      securitySchemes: { ...components.securitySchemes, ...securitySchemes },
+    },
   };
 }

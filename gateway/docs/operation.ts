@@ -18,13 +18,18 @@ export function renderOperation(placed: PlacedOperation, origin: string, resolve
   const { method, path, operation } = placed;
   const { operationId: id, summary, description = "", requestBody } = operation;
   const answers = Object.entries(operation.responses);
+  const successes = answers.filter(([status]) => Number(status) < 300);
   return html`<article id="${id}" aria-labelledby="${id}-title">
     <h3 id="${id}-title"><a href="#${id}">${summary}</a></h3>
     <p class="route"><b class="method ${method.toLowerCase()}">${method}</b> <code>${breakable(path)}</code></p>
-    ${prose(description)} ${renderParameters(operation.parameters, resolve)}
-    ${requestBody && renderBody(requestBody.content, resolve)} ${renderCurl(placed, origin)}
-    ${answers.filter(([status]) => Number(status) < 300).map(([status, answer]) => renderAnswer(status, answer, resolve))}
-    ${renderRefusals(answers.filter(([status]) => Number(status) >= 400))}
+    <div class="columns">
+      <div>
+        ${prose(description)} ${renderParameters(operation.parameters, resolve)}
+        ${requestBody && renderBody(requestBody.content, resolve)} ${renderAnswers(successes, resolve)}
+        ${renderErrors(answers.filter(([status]) => Number(status) >= 400))}
+      </div>
+      <div class="samples">${renderCurl(placed, origin)} ${renderAnswerExample(successes)}</div>
+    </div>
   </article>`;
 }
 
@@ -46,7 +51,9 @@ function renderParameters(parameters: readonly Parameter[], resolve: Resolve): H
 }
 
 function renderParametersOf(place: string, parameters: readonly Parameter[], resolve: Resolve): Html {
-  return html`<details ${parameters.length <= 4 && html`open`}>
+  // The same headers stand at every operation.
+  const isOpen = place !== "header" && parameters.length <= 4;
+  return html`<details ${isOpen && html`open`}>
     <summary>
       In the ${place}:
       ${parameters
@@ -73,9 +80,9 @@ function renderBody(content: Content, resolve: Resolve): Html | false {
   if (!schema) return false;
   const forms = schema.anyOf ?? [schema];
   return html`<h4>Body</h4>
-    ${forms.map((form, index) => {
-      const { description } = resolve(form);
-      return html`${forms.length > 1 && html`<h5>Form ${index + 1} of ${forms.length}</h5>`}
+    ${forms.map((form) => {
+      const { title, description } = resolve(form);
+      return html`${forms.length > 1 && html`<h5>${title}</h5>`}
       ${description !== undefined && html`<p>${inline(description)}</p>`}${renderFields(form, resolve, "sent")}`;
     })}`;
 }
@@ -99,35 +106,46 @@ function renderCurl({ method, path, operation }: PlacedOperation, origin: string
     )}`;
 }
 
-function renderAnswer(status: string, { description, headers = {}, content }: Response, resolve: Resolve): Html {
-  const json = jsonOf(content);
-  const data = json?.schema.properties?.data;
-  const own = Object.keys(headers).filter((name) => ["ETag", "Location", "Idempotency-Replayed"].includes(name));
-  const [example] = Object.values(json?.examples ?? {});
-  return html`<h4><span class="status">${status}</span> ${description}</h4>
-    ${
-      own.length > 0 &&
-      html`<p class="limits">With ${own.map((name, index) => html`${index > 0 && ", "}<code>${name}</code>`)}</p>`
-    }
+function renderAnswers(answers: readonly (readonly [string, Response])[], resolve: Resolve): Html {
+  // All successes of an operation answer the same data.
+  const data = jsonOf(answers[0]?.[1].content)?.schema.properties?.data;
+  const shown = ["ETag", "Location", "Idempotency-Replayed"];
+  return html`<h4>Answer</h4>
+    <ul class="answers">
+      ${answers.map(([status, { description, headers = {} }]) => {
+        const own = shown.filter((name) => name in headers);
+        return html`<li>
+          <span class="status">${status}</span> ${inline(description)}
+          ${
+            own.length > 0 &&
+            html`<span class="limits"
+              >with ${own.map((name, index) => html`${index > 0 && ", "}<code>${name}</code>`)}</span
+            >`
+          }
+        </li>`;
+      })}
+    </ul>
     ${
       data &&
       html`<details>
         <summary>Fields of <code>data</code> <span class="type">${typeText(data, resolve)}</span></summary>
         ${renderFields(data, resolve, "answered")}
       </details>`
-    }
-    ${
-      example &&
-      html`<details>
-        <summary>Example</summary>
-        <pre tabindex="0" role="region" aria-label="Answer"><code>${JSON.stringify(example.value, null, 2)}</code></pre>
-      </details>`
     }`;
 }
 
-function renderRefusals(answers: readonly (readonly [string, Response])[]): Html {
-  return html`<h4>Refusals</h4>
-    <ul class="refusals">
+function renderAnswerExample(answers: readonly (readonly [string, Response])[]): Html | undefined {
+  // Of several statuses the last is the one that did something.
+  const [status, answer] = answers.at(-1) ?? [];
+  const [example] = Object.values(jsonOf(answer?.content)?.examples ?? {});
+  if (!example || status === undefined) return undefined;
+  return html`<h4>Answer <span class="status">${status}</span></h4>
+    <pre tabindex="0" role="region" aria-label="Answer"><code>${JSON.stringify(example.value, null, 2)}</code></pre>`;
+}
+
+function renderErrors(answers: readonly (readonly [string, Response])[]): Html {
+  return html`<h4>Errors</h4>
+    <ul class="errors">
       ${answers.map(([status, { description }]) => {
         const codes = [...description.matchAll(/`([a-z_]+)`/g)].map(([, code = ""]) => code);
         return html`<li>

@@ -1,15 +1,17 @@
-/** The page of the API, made from its OpenAPI document: one document of HTML, without a script. */
+/** The pages of the documentation: the API, made from its OpenAPI document, and the guides. */
 import { errorCatalogue } from "#shared/errors.ts";
 import { resolverOf, type OpenApiDocument } from "./document.ts";
+import type { Guide } from "./guides.ts";
 import { html, prose, type Html } from "./html.ts";
+import { renderLayout } from "./layout.ts";
 import { renderOperation, type PlacedOperation } from "./operation.ts";
 import { renderFields } from "./schema.ts";
 
-/** Where the stylesheet is. */
-export const stylePath = "/docs/style.css";
+// As the compatibility surface names its tag.
+const compatibilityTag = "Compatibility";
 
 /** @param origin of this Daybook, for the lines of curl. */
-export function renderPage(document: OpenApiDocument, origin: string): string {
+export function renderPage(document: OpenApiDocument, guides: readonly Guide[], origin: string): string {
   const { info, tags } = document;
   const resolve = resolverOf(document);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -19,69 +21,89 @@ export function renderPage(document: OpenApiDocument, origin: string): string {
       operation,
     })),
   );
-  const sections = tags.map(({ name }) => ({
+  const sections = tags.map(({ name, description }) => ({
     name,
+    description,
     id: `tag-${name.toLowerCase()}`,
     operations: operations.filter(({ operation }) => operation.tags.includes(name)),
   }));
   const errorFields = document.components.schemas.ErrorBody;
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${info.title} API</title>
-        <link rel="stylesheet" href="${stylePath}" />
-      </head>
-      <body>
-        <a class="skip" href="#content">Skip to the content</a>
-        <header>
-          <h1>${info.title} API</h1>
-          <p>Version ${info.version} · <a href="/openapi.json">openapi.json</a></p>
-        </header>
-        <nav aria-label="Contents">
-          <ul>
-            <li><a href="#start">How to begin</a></li>
-            ${sections.map(
-              ({ name, id, operations: some }) =>
-                html`<li>
-                  <a href="#${id}">${name}</a>
-                  <ul>
-                    ${some.map(
-                      ({ method, operation }) =>
-                        html`<li>
-                          <a href="#${operation.operationId}"
-                            ><b class="method ${method.toLowerCase()}">${method}</b> ${operation.summary}</a
-                          >
-                        </li>`,
-                    )}
-                  </ul>
-                </li>`,
-            )}
-            <li><a href="#errors">Errors</a></li>
-          </ul>
-        </nav>
-        <main id="content" tabindex="-1">
-          <section id="start" aria-labelledby="start-title">
-            <h2 id="start-title">How to begin</h2>
-            ${renderStart(origin)} ${prose(info.description)}
-          </section>
-          ${sections.map(
-            ({ name, id, operations: some }) =>
-              html`<section id="${id}" aria-labelledby="${id}-title">
-                <h2 id="${id}-title">${name}</h2>
-                ${some.map((placed) => renderOperation(placed, origin, resolve))}
-              </section>`,
-          )}
-          <section id="errors" aria-labelledby="errors-title">
-            <h2 id="errors-title">Errors</h2>
-            <p>Every error has one form. Its code is one of those below.</p>
-            ${errorFields && renderFields(errorFields.properties?.error ?? {}, resolve, "answered")} ${renderCodes()}
-          </section>
-        </main>
-      </body>
-    </html>`.text;
+  return renderLayout({
+    title: `${info.title} API`,
+    subtitle: html`Version ${info.version} · <a href="/openapi.json">openapi.json</a>`,
+    contents: html`<ul>
+      <li><a href="#start">How to begin</a></li>
+      ${renderGuideLinks(guides)}
+      ${sections.map(
+        ({ name, id, operations: some }) =>
+          html`<li>
+            <a href="#${id}">${name}</a>
+            <ul>
+              ${some.map((placed) => renderEntry(placed, name === compatibilityTag))}
+            </ul>
+          </li>`,
+      )}
+      <li><a href="#errors">Errors</a></li>
+    </ul>`,
+    main: html`<section id="start" aria-labelledby="start-title">
+        <h1 id="start-title">${info.title} API</h1>
+        ${renderStart(origin)} ${prose(info.description)}
+      </section>
+      ${sections.map(
+        ({ name, id, description, operations: some }) =>
+          html`<section id="${id}" aria-labelledby="${id}-title">
+            <h2 id="${id}-title">${name}</h2>
+            ${description !== undefined && prose(description)}
+            ${some.map((placed) => renderOperation(placed, origin, resolve))}
+          </section>`,
+      )}
+      <section id="errors" aria-labelledby="errors-title">
+        <h2 id="errors-title">Errors</h2>
+        <p>
+          Every error has one form. Its code is one of those below. <a href="/docs/errors">What to do about each</a> is
+          a page of its own.
+        </p>
+        ${errorFields && renderFields(errorFields.properties?.error ?? {}, resolve, "answered")} ${renderCodes()}
+      </section>`,
+  });
+}
+
+/** A guide as a page, with the way back to the page of the API. */
+export function renderGuidePage(guide: Guide, guides: readonly Guide[]): string {
+  return renderLayout({
+    title: `${guide.title} · Daybook API`,
+    subtitle: html`<a href="/docs">All operations</a> · <a href="/openapi.json">openapi.json</a>`,
+    contents: html`<ul>
+      ${renderGuideLinks(guides, guide.path)}
+      <li>
+        On this page
+        <ul>
+          ${guide.headings.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}
+        </ul>
+      </li>
+    </ul>`,
+    main: html`<article class="guide">${guide.content}</article>`,
+  });
+}
+
+/** @param current the page on which the links stand, if it is one of the guides. */
+function renderGuideLinks(guides: readonly Guide[], current?: string): Html {
+  return html`<li>
+    Guides
+    <ul>
+      ${guides.map(({ path, title }) => html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${title}</a></li>`)}
+    </ul>
+  </li>`;
+}
+
+/** An operation in the contents. Those of the compatibility surface are known by their paths: their titles repeat the native ones. */
+function renderEntry({ method, path, operation }: PlacedOperation, byPath: boolean): Html {
+  const [text, find] = byPath ? [path.replace("/api", ""), operation.summary] : [operation.summary, path];
+  return html`<li>
+    <a class="entry" href="#${operation.operationId}" data-find="${find}"
+      ><b class="method ${method.toLowerCase()}">${method}</b> ${text}</a
+    >
+  </li>`;
 }
 
 function renderStart(origin: string): Html {
@@ -102,7 +124,7 @@ function renderCodes(): Html {
           <th scope="col">Code</th>
           <th scope="col">Status</th>
           <th scope="col">Type</th>
-          <th scope="col">May be repeated</th>
+          <th scope="col">Retry</th>
         </tr>
       </thead>
       <tbody>

@@ -1,33 +1,39 @@
-/** `/openapi.json`, and `/docs`: the same for people. Both are kept by caches only as long as they are asked for anew each time. */
+/** `/openapi.json`, and `/docs`: the same for people, with the guides. Caches ask anew each time whether they have changed. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { originOf } from "../origin.ts";
 import type { OpenApiDocument } from "./document.ts";
-import { renderPage, stylePath } from "./page.ts";
+import { readGuides } from "./guides.ts";
+import { scriptPath, stylePath } from "./layout.ts";
+import { renderGuidePage, renderPage } from "./page.ts";
 
-// Nothing from outside, no script at all, and no style but the page's own.
-const pagePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+// Nothing from outside, and no script and no style but the page's own files.
+const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const originMark = "http://origin.invalid";
 
 /** Registers what tells about the API. */
 export function docsRoutes(app: FastifyInstance, document: OpenApiDocument): void {
-  const text = JSON.stringify(document);
-  const style = readFileSync(join(import.meta.dirname, "style.css"), "utf8");
-  app.get("/openapi.json", (request, reply) =>
-    sendCacheable(request, reply, { type: "application/json; charset=utf-8", text }),
-  );
-  app.get(stylePath, (request, reply) =>
-    sendCacheable(request, reply, { type: "text/css; charset=utf-8", text: style }),
-  );
+  const html = "text/html; charset=utf-8";
+  const serve = (path: string, type: string, text: string): void => {
+    app.get(path, (request, reply) => {
+      if (type === html) void reply.header("content-security-policy", pagePolicy);
+      return sendCacheable(request, reply, { type, text });
+    });
+  };
+  const readOwn = (name: string): string => readFileSync(join(import.meta.dirname, name), "utf8");
+  serve("/openapi.json", "application/json; charset=utf-8", JSON.stringify(document));
+  serve(stylePath, "text/css; charset=utf-8", readOwn("style.css"));
+  serve(scriptPath, "text/javascript; charset=utf-8", readOwn("page.js"));
+  const guides = readGuides();
+  for (const guide of guides) serve(guide.path, html, renderGuidePage(guide, guides));
   // Rendered once: only the address differs from request to request, and what may stand there needs no escaping.
-  const parts = renderPage(document, originMark).split(originMark);
+  const parts = renderPage(document, guides, originMark).split(originMark);
   app.get("/docs", (request, reply) => {
-    const origin = originOf(request);
-    const page = parts.join(origin);
+    const page = parts.join(request.publicOrigin);
     void reply.header("content-security-policy", pagePolicy);
-    return sendCacheable(request, reply, { type: "text/html; charset=utf-8", text: page });
+    return sendCacheable(request, reply, { type: html, text: page });
   });
 }
 

@@ -1,5 +1,5 @@
 /** Schemas as the OpenAPI document has them: named ones by reference, and without our own marks. */
-import { documented, opaque } from "../validation.ts";
+import { documented, opaque } from "../field-rules.ts";
 
 /** Writes schemas of a surface. */
 export interface SchemaWriter {

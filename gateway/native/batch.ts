@@ -1,6 +1,6 @@
 /** Batches: what became of each item, in order. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { isJsonObject } from "#shared/json.ts";
 import { sendData } from "./envelope.ts";
 
@@ -9,7 +9,7 @@ export interface BatchItemResult {
   status: number;
   client_reference: string | null;
   data: { id: string; object: string } | null;
-  error: { type: string; code: string; message: string; param: string | null } | null;
+  error: { type: string; code: string; message: string; param: string | null; errors?: readonly FieldError[] } | null;
 }
 
 /** An item as far as it could be read. */
@@ -48,8 +48,9 @@ export async function answerItems<Input, Outcome>(
   return items.map(({ clientReference, input }) => {
     const result = input instanceof DaybookError ? input : toResult(remaining.next().value as Outcome);
     if (!(result instanceof DaybookError)) return { client_reference: clientReference, error: null, ...result };
-    const { status, type, code, message, param } = result;
-    return { status, client_reference: clientReference, data: null, error: { type, code, message, param } };
+    const { status, type, code, message, param, errors } = result;
+    const error = { type, code, message, param, ...(errors.length > 0 ? { errors } : {}) };
+    return { status, client_reference: clientReference, data: null, error };
   });
 }
 

@@ -9,12 +9,16 @@ export interface MetaExtra {
   page?: { limit: number; has_more: boolean; next_cursor: string | null };
 }
 
-/** Answers with data. */
+/**
+ * Answers with data.
+ * @param otherDataJson data as the other kind of key gets it, of a write that shows values of identifiers: see `otherBody` of plugins/idempotency.ts.
+ */
 export function sendData(
   request: FastifyRequest,
   reply: FastifyReply,
   dataJson: string,
   extra: MetaExtra = {},
+  otherDataJson?: string,
 ): FastifyReply {
   const meta = JSON.stringify({
     request_id: request.id,
@@ -22,5 +26,7 @@ export function sendData(
     livemode: callerOf(request).livemode,
     ...extra,
   });
-  return reply.type("application/json; charset=utf-8").send(`{"data":${dataJson},"meta":${meta}}`);
+  const bodyOf = (data: string): string => `{"data":${data},"meta":${meta}}`;
+  if (otherDataJson !== undefined) request.otherBody = bodyOf(otherDataJson);
+  return reply.type("application/json; charset=utf-8").send(bodyOf(dataJson));
 }

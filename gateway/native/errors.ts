@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DaybookError } from "#shared/errors.ts";
 import type { Log } from "#shared/log.ts";
 import { logFailure, noSuchPath, toDaybookError } from "../refusals.ts";
-import { renderError as renderGuideError } from "./revisions/2026-05-01.ts";
+import { renderError as renderGuideError, statusOf as guideStatusOf } from "./revisions/2026-05-01.ts";
 
 /** Answers with an error. */
 export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -11,13 +11,17 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
   logFailure(log, ours, request);
   if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
   if (ours.status === 401) void reply.header("www-authenticate", "Bearer");
-  const body = request.revision === "2026-05-01" ? renderGuideError(ours, request.id) : renderError(ours, request.id);
-  return reply.code(ours.status).type("application/json; charset=utf-8").send(JSON.stringify(body));
+  const isGuide = request.revision === "2026-05-01";
+  const body = isGuide ? renderGuideError(ours, request.id) : renderError(ours, request.id);
+  return reply
+    .code(isGuide ? guideStatusOf(ours) : ours.status)
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify(body));
 }
 
 /** Answers a path that is not there. */
 export function sendNotFound(log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return sendError(log, noSuchPath(), request, reply);
+  return sendError(log, noSuchPath(request.url), request, reply);
 }
 
 /** An error as the newest revision has it. */

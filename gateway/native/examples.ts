@@ -1,13 +1,7 @@
-/** What the examples of the operations have in common: one store, one customer, one order. The tests put real ids in the place of these. */
-/** Ids as they stand in examples. */
-export const exampleIds = {
-  profile: "prof_01jz8w3n5k7q9s1t2v4x6y8z0a",
-  otherProfile: "prof_01jz8w3n5k7q9s1t2v4x6y8z0b",
-  identifier: "idnt_01jz8w3n5k7q9s1t2v4x6y8z0c",
-  event: "evt_01jz8w3n5k7q9s1t2v4x6y8z0d",
-  metric: "mtr_01jz8w3n5k7q9s1t2v4x6y8z0e",
-  request: "req_01jz8w3n5k7q9s1t2v4x6y8z0f",
-} as const;
+/** Examples of native resources. The tests put real ids in the place of these. */
+import { exampleIds } from "../docs/example-ids.ts";
+
+export { exampleIds };
 
 export const exampleIdentifier = {
   id: exampleIds.identifier,
@@ -64,7 +58,7 @@ export const exampleEvent = {
 export const exampleAccount = {
   object: "account",
   property: {
-    id: "prop_01jz8w3n5k7q9s1t2v4x6y8z0g",
+    id: exampleIds.property,
     object: "property",
     name: "Tea House",
     mode: "live",
@@ -74,7 +68,7 @@ export const exampleAccount = {
     created_at: "2026-11-01T08:00:00.000000Z",
   },
   key: {
-    id: "key_01jz8w3n5k7q9s1t2v4x6y8z0h",
+    id: exampleIds.key,
     object: "key",
     name: "till",
     display_prefix: "sk_live_Zx8c",

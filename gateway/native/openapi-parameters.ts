@@ -1,29 +1,33 @@
 /** Parameters of operations, as the OpenAPI document has them. */
+import type { IdPrefix } from "#shared/ids.ts";
 import { newestRevision } from "#shared/revisions.ts";
 import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
 import { exampleIds } from "./examples.ts";
 import type { Operation } from "./operation.ts";
 import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
+import { idPattern } from "./rules.ts";
 
 type Json = Record<string, unknown>;
 
 /** What stands in paths, by the collection that it is of. */
-const pathIds: Readonly<Record<string, { description: string; example: string }>> = {
-  events: { description: "The id of an event", example: exampleIds.event },
-  profiles: { description: "The id of a profile", example: exampleIds.profile },
-  identifiers: { description: "The id of an identifier of the profile", example: exampleIds.identifier },
-  metrics: { description: "The id of a metric", example: exampleIds.metric },
+const pathIds: Readonly<Record<string, { prefix: IdPrefix; description: string; example: string }>> = {
+  events: { prefix: "evt", description: "The id of an event", example: exampleIds.event },
+  profiles: { prefix: "prof", description: "The id of a profile", example: exampleIds.profile },
+  identifiers: {
+    prefix: "idnt",
+    description: "The id of an identifier of the profile",
+    example: exampleIds.identifier,
+  },
+  metrics: { prefix: "mtr", description: "The id of a metric", example: exampleIds.metric },
 };
 
 /** Those of a path. @param url as Fastify has it. */
 export function pathParameters(url: string): Json[] {
-  return [...url.matchAll(/(\w+)\/:(\w+)/g)].map(([, collection = "", name]) => ({
-    name,
-    in: "path",
-    required: true,
-    ...pathIds[collection],
-    schema: { type: "string" },
-  }));
+  return [...url.matchAll(/(\w+)\/:(\w+)/g)].map(([, collection = "", name]) => {
+    const { prefix, ...described } = pathIds[collection] ?? {};
+    const pattern = prefix === undefined ? {} : { pattern: idPattern(prefix) };
+    return { name, in: "path", required: true, ...described, schema: { type: "string", ...pattern } };
+  });
 }
 
 /** Those that the rules of a query allow. @param examples by name. */
@@ -38,7 +42,15 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
   const boundOf = { gte: "from then on", gt: "after then", lte: "up to then", lt: "before then" };
   const expandable = Object.entries(rules.expands ?? {});
   return [
-    ...Object.entries(rules.filters ?? {}).map(([name, text]) => parameter(`filter[${name}]`, text)),
+    ...Object.entries(rules.filters ?? {}).map(([name, filter]) =>
+      typeof filter === "string"
+        ? parameter(`filter[${name}]`, filter)
+        : parameter(`filter[${name}]`, filter.description, {
+            type: "string",
+            ...("oneOf" in filter ? { enum: filter.oneOf } : {}),
+            ...("pattern" in filter ? { pattern: filter.pattern } : {}),
+          }),
+    ),
     ...Object.entries(rules.ranges ?? {}).flatMap(([name, text]) =>
       rangeOperators.map((operator) =>
         parameter(`filter[${name}][${operator}]`, `${text}: ${boundOf[operator]}`, {
@@ -58,10 +70,15 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
       : []),
     ...(expandable.length > 0
       ? [
-          parameter(
-            "expand",
-            `What to show in full, joined by commas. ${expandable.map((entry) => entry.join(": ")).join(". ")}`,
-          ),
+          {
+            ...parameter(
+              "expand",
+              `What to show in full, joined by commas. ${expandable.map((entry) => entry.join(": ")).join(". ")}`,
+              { type: "array", items: { type: "string", enum: expandable.map(([name]) => name) } },
+            ),
+            style: "form",
+            explode: false,
+          },
         ]
       : []),
     ...(rules.paged
@@ -94,6 +111,7 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
 
 /** A value of a query as the type of its schema. */
 function toExample(text: string, { type }: Json): unknown {
+  if (type === "array") return text.split(",");
   return type === "string" ? text : JSON.parse(text);
 }
 

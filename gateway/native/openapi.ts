@@ -5,6 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { errorCatalogue, type ErrorCode } from "#shared/errors.ts";
 import { newestRevision, revisions } from "#shared/revisions.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
+import { errorExamples, errorExamplesOf } from "./error-examples.ts";
 import { exampleIds } from "./examples.ts";
 import { headerParameters, pathParameters, queryParameters } from "./openapi-parameters.ts";
 import type { Operation } from "./operation.ts";
@@ -62,16 +63,29 @@ export function createDocument(routes: readonly DocumentedRoute[]): object {
         "when it has more than 100 headers or 16 KB of them.",
     },
     servers: [{ url: "/" }],
-    security: [{ apiKey: [] }],
-    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({ name })),
+    security: [{ bearer: [] }],
+    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({
+      name,
+      description: tagDescriptions[name],
+    })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
+      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
       schemas,
+      examples: errorExamples,
       headers,
     },
   };
 }
+
+const tagDescriptions: Readonly<Record<Operation["tag"], string>> = {
+  Events: "What customers did: typed, timestamped occurrences, each attached to a profile or waiting for one.",
+  Profiles: "Who customers are: identifiers, attributes, tags and a location.",
+  Identifiers: "What a profile is known by: emails, phones, ids of other systems.",
+  Metrics: "One for each event type: its observed schema, and aggregates over time.",
+  Schemas: "The observed fields of event properties and profile attributes.",
+  Account: "The property and the key that call, and the revisions of the API.",
+};
 
 // Schemas that have a name of their own: the exported ones.
 const { toSchema, schemas } = createSchemaWriter([resources, bodies]);
@@ -80,6 +94,10 @@ const headers: Json = {
   RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },
   Revision: { description: "The revision that the answer is in", schema: { type: "string", format: "date" } },
   RateLimit: { description: "Requests permitted in the current window", schema: { type: "integer" } },
+  CompatRateLimit: {
+    description: "Requests permitted in the current window, and again with its seconds: `75, 75;w=60`",
+    schema: { type: "string" },
+  },
   RateRemaining: { description: "Requests left in it", schema: { type: "integer" } },
   RateReset: { description: "Seconds until it ends", schema: { type: "integer" } },
   RetryAfter: { description: "Seconds to wait before trying again", schema: { type: "integer" } },
@@ -90,7 +108,16 @@ const headers: Json = {
   },
   ETag: { description: "The version of the profile, for If-Match", schema: { type: "string" } },
   Location: { description: "Where the new resource is", schema: { type: "string" } },
-  Replayed: { description: "Whether nothing was done, as it had been done before", schema: { type: "boolean" } },
+  NotReplayed: {
+    description: "false: an error that did nothing is never the answer to an earlier request",
+    // A path that cannot be read is refused before its route is known.
+    required: false,
+    schema: { type: "boolean" },
+  },
+  Replayed: {
+    description: "Whether this is the answer to an earlier request; nothing was done again",
+    schema: { type: "boolean" },
+  },
 };
 
 const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
@@ -196,7 +223,7 @@ const everyBody: readonly ErrorCode[] = ["invalid_json", "request_too_large", "u
 /** Refusals by status, each with the codes that there may be. */
 function refusals(route: DocumentedRoute): Json {
   const { method, scope, operation } = route;
-  const { body, query, precondition, errors = [] } = operation;
+  const { body, query, precondition, errors = [], impossible = [] } = operation;
   const codes = new Set<ErrorCode>([
     ...everyOperation,
     ...(scope === null ? [] : (["missing_scope"] as const)),
@@ -207,8 +234,9 @@ function refusals(route: DocumentedRoute): Json {
     ...(query?.paged ? (["unsupported_sort", "invalid_cursor"] as const) : []),
     ...(precondition ? (["precondition_failed"] as const) : []),
     ...errors,
+    ...impossible,
   ]);
-  const byStatus = Map.groupBy(codes, (code) => errorCatalogue[code].status);
+  const byStatus = Map.groupBy(codes, (code) => (impossible.includes(code) ? 422 : errorCatalogue[code].status));
   return Object.fromEntries(
     [...byStatus].map(([status, some]) => [
       status,
@@ -216,10 +244,16 @@ function refusals(route: DocumentedRoute): Json {
         description: `Codes: ${some.map((code) => `\`${code}\``).join(", ")}`,
         headers: {
           ...commonHeaders,
+          ...(changes(route) ? { "Idempotency-Replayed": header("NotReplayed") } : {}),
           ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
           ...(some.includes("idempotency_key_in_use") ? { "Retry-After": header("RetryAfterIfInUse") } : {}),
         },
-        content: toContent(toSchema(resources.ErrorBody)),
+        content: {
+          "application/json": {
+            schema: { anyOf: [toSchema(resources.ErrorBody), toSchema(resources.FirstRevisionErrorBody)] },
+            examples: errorExamplesOf(some),
+          },
+        },
       },
     ]),
   );

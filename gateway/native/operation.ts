@@ -29,6 +29,8 @@ export interface Operation {
   etag?: true;
   /** What it refuses for beyond what every operation does. */
   errors?: readonly ErrorCode[];
+  /** Codes that it answers with 422, as an impossible change, although their status elsewhere is another. */
+  impossible?: readonly ErrorCode[];
   examples: Examples;
 }
 
@@ -52,6 +54,8 @@ declare module "fastify" {
 export function operation(
   scope: string | null,
   what: Operation,
-): { config: { scope: string | null; reads: true | undefined; operation: Operation } } {
-  return { config: { scope, reads: what.reads, operation: what } };
+): {
+  config: { scope: string | null; reads: true | undefined; precondition: true | undefined; operation: Operation };
+} {
+  return { config: { scope, reads: what.reads, precondition: what.precondition, operation: what } };
 }

@@ -19,19 +19,9 @@ export function readPrecondition(request: FastifyRequest): Precondition | undefi
   if (header === undefined) return undefined;
   if (header === "*") return create(PreconditionSchema, { anyVersion: true });
   if (header.length > headerLengthMax || !listPattern.test(header)) {
-    const message = 'If-Match is the ETag of a prior read, such as "v3", or *.';
+    const message = '`If-Match` must be the ETag of a prior read such as "v3", or *.';
     throw new DaybookError("parameter_invalid", message, { param: "If-Match" });
   }
   const versions = [...header.matchAll(/(?<!W\/)"v([1-9]\d{0,14})"/g)].map(([, version]) => BigInt(version ?? ""));
   return create(PreconditionSchema, { versions });
-}
-
-/**
- * Refuses If-Match where there is no one profile that it could be about.
- * @throws DaybookError `parameter_invalid` with param `If-Match`.
- */
-export function refusePrecondition(request: FastifyRequest): void {
-  if (request.headers["if-match"] === undefined) return;
-  const message = "If-Match is for writes to one profile, not for batches.";
-  throw new DaybookError("parameter_invalid", message, { param: "If-Match" });
 }

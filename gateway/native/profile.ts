@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
+import { maySeeValues } from "../plugins/idempotency.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
 import type { Profiles } from "../profiles.ts";
 import { profileEtag, profileJson, type ShownIdentifiers } from "./convert/profiles.ts";
@@ -48,7 +49,10 @@ export function sendWritten(
   void reply.code(created ? 201 : 200);
   void reply.header("etag", profileEtag(profile));
   if (created) void reply.header("location", `/v1/profiles/${profile.id}`);
-  return sendData(request, reply, profileJson(profile), resolvedMeta(resolvedFrom));
+  const shown = unexpanded(request);
+  // A key that sees more, or less, may repeat the request.
+  const other = request.operation ? profileJson(profile, { ...shown, showValues: !shown.showValues }) : undefined;
+  return sendData(request, reply, profileJson(profile, shown), resolvedMeta(resolvedFrom), other);
 }
 
 /** How identifiers are shown to a caller. */
@@ -56,9 +60,9 @@ export function shownIdentifiers(request: FastifyRequest, { expands }: Query): S
   return { expand: expands.has("identifiers"), showValues: maySeeValues(request) };
 }
 
-/** Whether a caller may see more of an identifier than its mask. */
-export function maySeeValues(request: FastifyRequest): boolean {
-  return callerOf(request).scopes.has("identifiers:read_value");
+/** How a profile is shown to a caller that did not ask for its identifiers. */
+export function unexpanded(request: FastifyRequest): ShownIdentifiers {
+  return { expand: false, showValues: maySeeValues(request) };
 }
 
 /** Names the fields at fault as a request with the profile in its path does. */

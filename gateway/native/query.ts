@@ -2,14 +2,24 @@
 import type { FastifyRequest } from "fastify";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TimeRangeSchema } from "#proto/daybook/common/v1/range_pb.ts";
-import { DaybookError, type ErrorCode } from "#shared/errors.ts";
+import { DaybookError, fieldErrorsMax, type ErrorCode, type FieldError } from "#shared/errors.ts";
 import { textProblem } from "#shared/json.ts";
 import { parseDateTime, toTimestamp } from "#shared/time.ts";
+import { dateTimeExpected } from "#shared/values/times.ts";
+import { listed, mismatch, quoteName, unkeepable } from "#shared/values/wording.ts";
+import type { Reader } from "../validation.ts";
+import { nearestName } from "../unknown-fields.ts";
+
+/** What a filter means, and which values it takes if not every text. */
+export type Filter =
+  | string
+  | { description: string; oneOf: readonly string[] }
+  | { description: string; pattern?: string; check: (value: string, param: string) => FieldError | undefined };
 
 /** What a route takes, each with what it means. These also document it. */
 export interface QueryRules {
   /** Names for `filter[name]`. */
-  filters?: Readonly<Record<string, string>>;
+  filters?: Readonly<Record<string, Filter>>;
   /** Names for `filter[name][gte]` and the like, of instants. */
   ranges?: Readonly<Record<string, string>>;
   /** Fields for `sort`, each also with `-`. */
@@ -52,16 +62,36 @@ type RangeOperator = (typeof rangeOperators)[number];
 
 /**
  * Reads the query of a request by the rules of its operation.
- * @throws DaybookError `parameter_unknown`, `unsupported_filter`, `unsupported_sort`, `unsupported_expand` or `parameter_invalid`.
+ * @throws DaybookError with every parameter at fault: `parameter_unknown`, `parameter_invalid`, `unsupported_filter`, `unsupported_sort`,
+ * `unsupported_expand`, or what a filter is refused for.
  */
 export function queryOf(request: FastifyRequest): Query {
+  const { query, faults } = readQueryOf(request);
+  if (faults.length > 0) throw DaybookError.ofFields(faults);
+  return query;
+}
+
+/**
+ * Reads the body of a request, and its query, which no operation with a body has any parameter for.
+ * @throws DaybookError with everything at fault in both, the query first.
+ */
+export function readBody<T>(request: FastifyRequest, reader: Reader<T>): T {
+  const faults = [...readQueryOf(request).faults, ...reader.findFaults(request.body)];
+  if (faults.length > 0) throw DaybookError.ofFields(faults);
+  return request.body as T;
+}
+
+function readQueryOf(request: FastifyRequest): { query: Query; faults: FieldError[] } {
   const rules = request.routeOptions.config.operation?.query ?? {};
   // As Fastify's parser gives it.
   return readQuery(request.query as Record<string, string | string[]>, rules);
 }
 
-/** See queryOf. */
-export function readQuery(query: Readonly<Record<string, string | string[]>>, rules: QueryRules): Query {
+/** Reads a query. @returns it as far as it is good, and every fault, at most 20. */
+export function readQuery(
+  query: Readonly<Record<string, string | string[]>>,
+  rules: QueryRules,
+): { query: Query; faults: FieldError[] } {
   const reading: Reading = {
     filters: new Map(),
     ranges: new Map(),
@@ -71,22 +101,26 @@ export function readQuery(query: Readonly<Record<string, string | string[]>>, ru
     after: undefined,
     resolve: true,
   };
+  const faults: FieldError[] = [];
   for (const [name, value] of Object.entries(query)) {
-    if (typeof value !== "string") throw refuse("parameter_invalid", "This parameter is sent more than once.", name);
-    if (textProblem(value) !== undefined) throw refuse("parameter_invalid", "This value cannot be looked for.", name);
-    readParameter(reading, rules, name, value);
+    if (faults.length >= fieldErrorsMax) break;
+    const fault = findTextFault(name, value) ?? readParameter(reading, rules, name, value as string);
+    if (fault) faults.push(fault);
   }
   const { filters, ranges, expands, sort, limit, after, resolve } = reading;
   const list = Object.entries(query).filter(([name]) => name.startsWith("filter["));
   return {
-    filters,
-    ranges,
-    sort: { field: sort.replace(/^-/, ""), ascending: !sort.startsWith("-") },
-    expands: new Set(expands),
-    limit,
-    after,
-    resolve,
-    fingerprint: [sort, ...list.toSorted(([one], [other]) => (one < other ? -1 : 1)).flat(2)],
+    query: {
+      filters,
+      ranges,
+      sort: { field: sort.replace(/^-/, ""), ascending: !sort.startsWith("-") },
+      expands: new Set(expands),
+      limit,
+      after,
+      resolve,
+      fingerprint: [sort, ...list.toSorted(([one], [other]) => (one < other ? -1 : 1)).flat(2)],
+    },
+    faults,
   };
 }
 
@@ -100,61 +134,122 @@ interface Reading {
   resolve: boolean;
 }
 
-function readParameter(reading: Reading, rules: QueryRules, name: string, value: string): void {
+/** What no parameter can be. */
+function findTextFault(name: string, value: string | string[]): FieldError | undefined {
+  if (typeof value !== "string") {
+    return faultOf("parameter_invalid", name, `${quoteName(name)} must be sent once; got it ${value.length} times.`);
+  }
+  const problem = textProblem(value);
+  return problem === undefined ? undefined : unkeepable(name, problem);
+}
+
+/** Notes what a parameter says. @returns what is wrong with it, if anything is. */
+function readParameter(reading: Reading, rules: QueryRules, name: string, value: string): FieldError | undefined {
   const isList = rules.filters !== undefined || rules.ranges !== undefined;
   if (name.startsWith("filter[") && isList) return readFilter(reading, rules, name, value);
   if (name === "sort" && rules.paged) {
-    const sorts = rules.sorts ?? [];
-    if (!sorts.includes(value.replace(/^-/, ""))) {
-      const choice = `Lists here are in order of ${sorts.join(" or ")}, each also with "-".`;
-      throw refuse("unsupported_sort", sorts.length > 0 ? choice : "This list cannot be sorted otherwise.", name);
-    }
+    if (!rules.sorts?.includes(value.replace(/^-/, ""))) return unsupportedSort(rules.sorts ?? [], value);
     reading.sort = value;
   } else if (name === "expand") {
     const known = Object.keys(rules.expands ?? {});
+    const unknown = value.split(",").find((expand) => !known.includes(expand));
+    if (unknown !== undefined) return unsupportedExpand(known, unknown);
     reading.expands = value.split(",");
-    if (!reading.expands.every((expand) => known.includes(expand))) {
-      const choice = known.length > 0 ? `What can be expanded here: ${known.join(", ")}.` : "Nothing expands here.";
-      throw refuse("unsupported_expand", choice, name);
-    }
   } else if (name === "page[limit]" && rules.paged) {
     if (!/^[0-9]+$/.test(value) || Number(value) === 0) {
-      throw refuse("parameter_invalid", `A page has 1 to ${pageLimit.max} items.`, name);
+      return mismatch(name, `a whole number from 1 to ${pageLimit.max} such as 50`, value, { quoted: true });
     }
     reading.limit = Math.min(pageLimit.max, Number(value));
   } else if (name === "page[after]" && rules.paged) {
     reading.after = value;
   } else if (name === "resolve" && rules.resolves) {
-    if (value !== "true" && value !== "false") throw refuse("parameter_invalid", "This is true or false.", name);
+    if (value !== "true" && value !== "false") return mismatch(name, '"true" or "false"', value, { quoted: true });
     reading.resolve = value === "true";
   } else {
-    throw refuse("parameter_unknown", "There is no such parameter here.", name);
+    return unknownParameter(rules, name);
   }
+  return undefined;
 }
 
-function readFilter(reading: Reading, { filters = {}, ranges = {} }: QueryRules, name: string, value: string): void {
+function readFilter(
+  reading: Reading,
+  { filters = {}, ranges = {} }: QueryRules,
+  name: string,
+  value: string,
+): FieldError | undefined {
   const [, field = "", operator] = /^filter\[([^\]]*)\](?:\[([^\]]*)\])?$/.exec(name) ?? [];
   if (operator === undefined && Object.hasOwn(filters, field)) {
     reading.filters.set(field, value);
-  } else if (isRangeOperator(operator) && Object.hasOwn(ranges, field)) {
-    const micros = parseDateTime(value);
-    if (micros === undefined) {
-      throw refuse("parameter_invalid", "This is not an ISO 8601 date-time with an offset or Z.", name);
-    }
-    reading.ranges.set(field, { ...reading.ranges.get(field), [operator]: toTimestamp(micros) });
-  } else {
-    const choice = [
-      ...Object.keys(filters).map((known) => `filter[${known}]`),
-      ...Object.keys(ranges).map((known) => `filter[${known}][${rangeOperators.join("|")}]`),
-    ];
-    throw refuse("unsupported_filter", `Filters here are: ${choice.join(", ")}.`, name);
+    return findFilterFault(filters[field] as Filter, value, name);
   }
+  if (isRangeOperator(operator) && Object.hasOwn(ranges, field)) {
+    const micros = parseDateTime(value);
+    if (micros === undefined) return withPlusHint(mismatch(name, dateTimeExpected, value, { quoted: true }), value);
+    reading.ranges.set(field, { ...reading.ranges.get(field), [operator]: toTimestamp(micros) });
+    return undefined;
+  }
+  const choice = [
+    ...Object.keys(filters).map((known) => `filter[${known}]`),
+    ...Object.keys(ranges).map((known) => `filter[${known}][${rangeOperators.join("|")}]`),
+  ];
+  const message = `${quoteName(name)} is not a filter of this list. Its filters are ${listed(choice.map(quoteName), "and")}.`;
+  return faultOf("unsupported_filter", name, message);
+}
+
+function findFilterFault(filter: Filter, value: string, name: string): FieldError | undefined {
+  if (typeof filter === "string") return undefined;
+  if ("check" in filter) {
+    const found = filter.check(value, name);
+    return found && withPlusHint(found, value);
+  }
+  const expected = `one of ${listed(
+    filter.oneOf.map((one) => `"${one}"`),
+    "or",
+  )}`;
+  return filter.oneOf.includes(value) ? undefined : mismatch(name, expected, value, { quoted: true });
+}
+
+/** A bare plus in a query is a space: in front of a phone number, and in front of the offset of a time. */
+function withPlusHint(found: FieldError, value: string): FieldError {
+  if (!/^ \d|:[\d.]+ \d/.test(value)) return found;
+  return { ...found, message: `${found.message} A "+" in a query is read as a space: write it as %2B.` };
+}
+
+function unsupportedSort(sorts: readonly string[], value: string): FieldError {
+  const choice = listed(
+    sorts.flatMap((sort) => [`"${sort}"`, `"-${sort}"`]),
+    "or",
+  );
+  if (sorts.length > 0) return mismatch("sort", choice, value, { code: "unsupported_sort", quoted: true });
+  return faultOf("unsupported_sort", "sort", "`sort` must be left out: this list has one order only.");
+}
+
+function unsupportedExpand(known: readonly string[], unknown: string): FieldError {
+  const choice = `a list joined by commas of ${listed(
+    known.map((name) => `"${name}"`),
+    "and",
+  )}`;
+  if (known.length > 0) return mismatch("expand", choice, unknown, { code: "unsupported_expand", quoted: true });
+  return faultOf("unsupported_expand", "expand", "`expand` must be left out: nothing expands here.");
+}
+
+function unknownParameter(rules: QueryRules, name: string): FieldError {
+  const known = [
+    ...Object.keys(rules.filters ?? {}).map((field) => `filter[${field}]`),
+    ...(rules.paged ? ["sort", "page[limit]", "page[after]"] : []),
+    ...(rules.expands ? ["expand"] : []),
+    ...(rules.resolves ? ["resolve"] : []),
+  ];
+  const inFilter = `filter[${name}]`;
+  const meant = known.includes(inFilter) ? inFilter : nearestName(name, known);
+  const hint = meant === undefined ? "" : ` Did you mean ${quoteName(meant)}?`;
+  return faultOf("parameter_unknown", name, `${quoteName(name)} is not a known query parameter here.${hint}`);
 }
 
 function isRangeOperator(text: string | undefined): text is RangeOperator {
   return (rangeOperators as readonly (string | undefined)[]).includes(text);
 }
 
-function refuse(code: ErrorCode, message: string, param: string): DaybookError {
-  return new DaybookError(code, message, { param });
+function faultOf(code: ErrorCode, param: string, message: string): FieldError {
+  return { code, message, param };
 }

@@ -34,11 +34,11 @@ export const Identifier = Type.Object(
   closed,
 );
 
-const Location = Type.Object(
+export const Location = Type.Object(
   {
     city: nullable(Type.String()),
     region: nullable(Type.String()),
-    country: nullable(Type.String({ description: "ISO 3166-1 alpha-2" })),
+    country: nullable(Type.String({ description: "ISO 3166-1 alpha-2, or XK" })),
     timezone: nullable(Type.String({ description: "IANA name" })),
     zip: nullable(Type.String()),
   },
@@ -225,6 +225,8 @@ const code = Type.String({ pattern: "^[a-z][a-z0-9_]*$" });
 const param = nullable(Type.String({ description: "Dotted path to the field, query parameter or header at fault" }));
 const itemFields = { code, message: Type.String(), param };
 
+const fieldErrors = Type.Array(Type.Object(itemFields, closed), { maxItems: 20, description: "Every field at fault" });
+
 export const BatchResult = Type.Object(
   {
     object: Type.Literal("batch_result"),
@@ -234,7 +236,12 @@ export const BatchResult = Type.Object(
           status: Type.Integer({ minimum: 200, maximum: 599 }),
           client_reference: nullable(Type.String()),
           data: nullable(Type.Object({ id: Type.String(), object: Type.String() }, closed)),
-          error: nullable(Type.Object({ type: oneOf(errorTypes, "Closed"), ...itemFields }, closed)),
+          error: nullable(
+            Type.Object(
+              { type: oneOf(errorTypes, "Closed"), ...itemFields, errors: Type.Optional(fieldErrors) },
+              closed,
+            ),
+          ),
         },
         closed,
       ),
@@ -279,12 +286,25 @@ export const ErrorBody = Type.Object(
         request_id: id("req"),
         retryable: Type.Boolean({ description: "Whether the same request, unchanged, can succeed later" }),
         retry_after_ms: Type.Optional(nullable(Type.Integer({ minimum: 0 }))),
-        errors: Type.Optional(
-          Type.Array(Type.Object(itemFields, closed), { maxItems: 20, description: "Every field at fault" }),
-        ),
+        errors: Type.Optional(fieldErrors),
       },
       closed,
     ),
   },
-  closed,
+  { ...closed, title: "Newest revision", description: "Errors from revision 2026-11-01 on" },
+);
+
+export const FirstRevisionErrorBody = Type.Object(
+  {
+    error: Type.Object(
+      {
+        code,
+        message: Type.String(),
+        field: nullable(Type.String({ description: "The field at fault; only with validation_error" })),
+        request_id: id("req"),
+      },
+      closed,
+    ),
+  },
+  { ...closed, title: "Revision 2026-05-01", description: "Errors in the form of revision 2026-05-01" },
 );

@@ -1,32 +1,90 @@
-/** The bodies that the native surface takes. What lies beyond their shape, the services check. They also document the surface. */
+/** The bodies that the native surface takes: their shape, and the rules of their content. They also document the surface. */
 import Type from "typebox";
-import { documented, opaque } from "../validation.ts";
+import { documented, opaque } from "../field-rules.ts";
+import type { LocationField } from "#shared/values/location.ts";
+import * as rules from "./rules.ts";
 
-const identifiersMax = 100;
+const { identifiersMax } = rules;
+const descriptionLengthMax = 1000;
+const groupByMax = 2;
 const closed = { additionalProperties: false } as const;
-const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description, [opaque]: true });
+/** Bodies with a second form name both. */
+const mainForm = "Main form";
+const guideForm = "Form of the getting-started guide";
+const anyObject = (description: string) =>
+  Type.Object({}, { additionalProperties: true, description, [opaque]: true, ...rules.anyJson });
+
+/** A field that is null where it is read, and says nothing then: what was read can be sent again. */
+const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /** What an event or a profile is known by. */
-const identifierType = Type.String({ description: "email, phone, external_id or a type of your own" });
+const identifierType = Type.String({
+  [documented]: { maxLength: 64, pattern: "^[a-z][a-z0-9_.]*$" },
+  description: "email, phone, external_id or a type of your own",
+  ...rules.identifierParts.type,
+});
 const identifierValue = Type.String({
   [documented]: { minLength: 1, maxLength: 255 },
   description: "Normalised: trimmed, Unicode NFC; an email in lower case, a phone in E.164",
+  ...rules.identifierParts.value,
 });
 
+/** Whose an event is, by what the profile is known by. */
+export const EventIdentifier = Type.Object(
+  { type: identifierType, value: identifierValue },
+  { ...closed, description: "What the profile is known by. Required unless profile_id is given", ...rules.identifier },
+);
+
 const eventFields = {
-  type: Type.String({ description: "Lowercase dot notation, such as order.completed; underscores become dots" }),
+  type: Type.String({
+    [documented]: { maxLength: 200, pattern: "^[a-z0-9]+([._][a-z0-9]+){0,4}$" },
+    description: "Lowercase dot notation, such as order.completed; underscores become dots",
+    ...rules.dottedName,
+  }),
   properties: anyObject("At most 256 KB, nesting at most 32"),
-  profile_id: Type.Optional(Type.String({ description: "Whose the event is: this or identifier" })),
-  identifier: Type.Optional(Type.Object({ type: identifierType, value: identifierValue }, closed)),
-  value: Type.Optional(Type.String({ description: "A decimal number, sent with currency" })),
-  currency: Type.Optional(Type.String({ description: "Three letters, sent with value" })),
-  occurred_at: Type.Optional(Type.String({ description: "ISO 8601 with an offset; absent means now" })),
-  dedupe_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  profile_id: Type.Optional(
+    orNull(
+      Type.String({
+        description: "The profile of the event. Required unless identifier is given",
+        ...rules.idOf("prof"),
+      }),
+    ),
+  ),
+  identifier: Type.Optional(EventIdentifier),
+  value: Type.Optional(
+    orNull(
+      Type.String({
+        [documented]: { pattern: "^-?[0-9]{1,18}(\\.[0-9]{1,8})?$" },
+        description: "A decimal number, sent with currency",
+        ...rules.money.value,
+      }),
+    ),
+  ),
+  currency: Type.Optional(
+    orNull(
+      Type.String({
+        [documented]: { pattern: "^[A-Za-z]{3}$" },
+        description: "Three letters, sent with value",
+        ...rules.money.currency,
+      }),
+    ),
+  ),
+  occurred_at: Type.Optional(
+    Type.String({
+      [documented]: { format: "date-time" },
+      description: "ISO 8601 with an offset; absent means now",
+      ...rules.occurredAt,
+    }),
+  ),
+  dedupe_id: Type.Optional(orNull(Type.String({ minLength: 1, maxLength: 255, ...rules.dedupeId }))),
 };
 
-const idempotencyKey = Type.String({ [documented]: { pattern: "^[\\x21-\\x7e]{1,255}$" } });
+const idempotencyKey = Type.String({
+  [documented]: { pattern: "^[\\x21-\\x7e]{1,255}$" },
+  ...rules.idempotencyKeyRule,
+});
 
-export const EventCreate = Type.Object(eventFields, closed);
+export const EventCreate = Type.Object(eventFields, { ...closed, title: mainForm, ...rules.event });
 
 /** An event as the getting-started guide writes it. */
 export const GuideEventCreate = Type.Object(
@@ -38,23 +96,23 @@ export const GuideEventCreate = Type.Object(
         phone: Type.Optional(identifierValue),
         external_id: Type.Optional(identifierValue),
       },
-      { ...closed, description: "Exactly one of them" },
+      { ...closed, description: "Exactly one of them", ...rules.guideProfile },
     ),
     properties: eventFields.properties,
     idempotency_key: Type.Optional(idempotencyKey),
   },
-  closed,
+  { ...closed, title: guideForm },
 );
 
 /** What items of batches have beside what they carry. */
 const itemFields = {
-  client_reference: Type.Optional(Type.String({ maxLength: 255, description: "Comes back with the result" })),
+  client_reference: Type.Optional(orNull(Type.String({ maxLength: 255, description: "Echoed in the result" }))),
   idempotency_key: Type.Optional(idempotencyKey),
 };
 
-export const EventBatchItem = Type.Object({ ...eventFields, ...itemFields }, closed);
+export const EventBatchItem = Type.Object({ ...eventFields, ...itemFields }, { ...closed, ...rules.event });
 
-export const eventBatchItemsMax = 1000;
+const eventBatchItemsMax = 1000;
 
 export const EventBatch = Type.Object(
   {
@@ -66,21 +124,21 @@ export const EventBatch = Type.Object(
   closed,
 );
 
-const nullableText = (maxLength: number, description?: string) =>
+const nullableText = (field: LocationField, limits: { maxLength: number; pattern?: string }, description?: string) =>
   Type.Optional(
     Type.Union(
-      [Type.String({ [documented]: { maxLength } }), Type.Null()],
+      [Type.String({ [documented]: limits, ...rules.locationText(field) }), Type.Null()],
       description === undefined ? {} : { description },
     ),
   );
 
-const Location = Type.Object(
+export const LocationInput = Type.Object(
   {
-    city: nullableText(255),
-    region: nullableText(255),
-    country: nullableText(2, "ISO 3166-1 alpha-2"),
-    timezone: nullableText(255, "IANA name"),
-    zip: nullableText(32),
+    city: nullableText("city", { maxLength: 255 }),
+    region: nullableText("region", { maxLength: 255 }),
+    country: nullableText("country", { maxLength: 2, pattern: "^[A-Z]{2}$" }, "ISO 3166-1 alpha-2, or XK"),
+    timezone: nullableText("timezone", { maxLength: 255 }, "IANA name"),
+    zip: nullableText("zip", { maxLength: 32 }),
   },
   { ...closed, description: "Fields sent replace those fields, null empties one" },
 );
@@ -94,17 +152,17 @@ export const IdentifierInput = Type.Object(
     value: identifierValue,
     is_primary: Type.Optional(Type.Boolean({ description: "The one to use among those of its type" })),
   },
-  closed,
+  { ...closed, ...rules.identifier },
 );
 
-const identifiers = Type.Array(IdentifierInput, { minItems: 1, maxItems: identifiersMax });
+const identifiers = Type.Array(IdentifierInput, { minItems: 1, maxItems: identifiersMax, ...rules.identifierList });
 
 export const ProfileCreate = Type.Object(
-  { identifiers, attributes: Type.Optional(attributes), location: Type.Optional(Location) },
+  { identifiers, attributes: Type.Optional(attributes), location: Type.Optional(orNull(LocationInput)) },
   closed,
 );
 
-const AttributeOperation = Type.Object(
+export const AttributeOperation = Type.Object(
   {
     op: Type.Union(
       ["set", "delete", "append_unique", "remove"].map((name) => Type.Literal(name)),
@@ -112,32 +170,37 @@ const AttributeOperation = Type.Object(
     ),
     path: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 32 })], {
       description: "A top-level key, or the keys of a nested path from the top down; dots are literal",
+      ...rules.operationPath,
     }),
-    value: Type.Optional(Type.Unknown({ description: "Any JSON; needed for all but delete, which has none" })),
+    value: Type.Optional(
+      Type.Unknown({ description: "Any JSON; required for all but delete, which has none", [opaque]: true }),
+    ),
   },
-  closed,
+  { ...closed, ...rules.attributeOperation },
 );
 
 const attributeOperations = Type.Array(AttributeOperation, {
   minItems: 1,
   maxItems: 100,
   description: "Applied in order, all or none; not together with attributes",
-  [opaque]: true,
 });
 
 const upsertFields = { ...ProfileCreate.properties, attribute_operations: Type.Optional(attributeOperations) };
 
-export const ProfileUpsert = Type.Object(upsertFields, closed);
+export const ProfileUpsert = Type.Object(upsertFields, { ...closed, title: mainForm, ...rules.attributesOnce });
 
 /** A profile as the getting-started guide writes it: identifiers by type. */
 export const GuideProfileUpsert = Type.Object(
   {
     identifiers: Type.Unsafe<Record<string, string>>(
-      Type.Object({}, { additionalProperties: identifierValue, maxProperties: identifiersMax }),
+      Type.Object(
+        {},
+        { additionalProperties: identifierValue, maxProperties: identifiersMax, ...rules.identifiersByType },
+      ),
     ),
     attributes: Type.Optional(attributes),
   },
-  closed,
+  { ...closed, title: guideForm },
 );
 
 export const ProfileUpdate = Type.Object(
@@ -145,18 +208,29 @@ export const ProfileUpdate = Type.Object(
     attributes: Type.Optional(
       Type.Object(
         {},
-        { additionalProperties: true, minProperties: 1, description: attributesDescription, [opaque]: true },
+        {
+          additionalProperties: true,
+          minProperties: 1,
+          description: attributesDescription,
+          [opaque]: true,
+          ...rules.anyJson,
+        },
       ),
     ),
     attribute_operations: Type.Optional(attributeOperations),
-    location: Type.Optional(Type.Union([Location, Type.Null()])),
+    location: Type.Optional(orNull(LocationInput)),
   },
-  { ...closed, minProperties: 1, description: "Exactly one of attributes and attribute_operations" },
+  {
+    ...closed,
+    minProperties: 1,
+    description: "Exactly one of attributes and attribute_operations",
+    ...rules.attributesNeeded,
+  },
 );
 
-export const ProfileBatchItem = Type.Object({ ...upsertFields, ...itemFields }, closed);
+export const ProfileBatchItem = Type.Object({ ...upsertFields, ...itemFields }, { ...closed, ...rules.attributesOnce });
 
-export const profileBatchItemsMax = 100;
+const profileBatchItemsMax = 100;
 
 export const ProfileBatch = Type.Object(
   { profiles: Type.Array(ProfileBatchItem, { minItems: 1, maxItems: profileBatchItemsMax }) },
@@ -164,7 +238,7 @@ export const ProfileBatch = Type.Object(
 );
 
 export const ProfileMerge = Type.Object(
-  { source_profile_id: Type.String({ description: "The profile that is merged away" }) },
+  { source_profile_id: Type.String({ description: "The profile that is merged away", ...rules.idOf("prof") }) },
   closed,
 );
 
@@ -173,11 +247,17 @@ export const IdentifierUpdate = Type.Object(
   closed,
 );
 
-const aggregateField = "source, currency, or properties. and the keys of a path joined by dots";
+const aggregateField =
+  'source, currency, or a path of properties: "properties.address.city", or ["properties", "a.b"] where keys have dots. No path leads through an array';
+const AggregateField = Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 33 })], {
+  description: aggregateField,
+});
 
 export const MetricAggregateCreate = Type.Object(
   {
-    metric_id: Type.Optional(Type.String({ description: "The metric: this or metric" })),
+    metric_id: Type.Optional(
+      Type.String({ description: "The metric. Required unless metric is given", ...rules.idOf("mtr") }),
+    ),
     metric: Type.Optional(Type.String({ description: "Its name" })),
     measurements: Type.Optional(
       Type.Array(Type.Union([Type.Literal("count"), Type.Literal("sum_value"), Type.Literal("unique_profiles")]), {
@@ -187,37 +267,72 @@ export const MetricAggregateCreate = Type.Object(
       }),
     ),
     interval: Type.Optional(
-      Type.Union([Type.Literal("hour"), Type.Literal("day"), Type.Literal("week"), Type.Literal("month")], {
-        description: "Without one there is one bucket",
+      Type.Union(
+        [Type.Literal("hour"), Type.Literal("day"), Type.Literal("week"), Type.Literal("month"), Type.Null()],
+        {
+          description: "Without one there is one bucket",
+        },
+      ),
+    ),
+    from: Type.String({
+      [documented]: { format: "date-time" },
+      description: "ISO 8601 with an offset; what happened from then on",
+      ...rules.dateTime,
+    }),
+    to: Type.String({
+      [documented]: { format: "date-time" },
+      description: "ISO 8601 with an offset; what happened before then",
+      ...rules.dateTime,
+    }),
+    timezone: Type.Optional(Type.String({ description: "IANA name; UTC unless another is named", ...rules.timezone })),
+    group_by: Type.Optional(
+      Type.Array(AggregateField, {
+        maxItems: groupByMax,
+        description: "In `group` of the answer a field stands under its text, or under its keys joined by dots",
       }),
     ),
-    from: Type.String({ description: "ISO 8601 with an offset; what happened from then on" }),
-    to: Type.String({ description: "ISO 8601 with an offset; what happened before then" }),
-    timezone: Type.Optional(Type.String({ description: "IANA name; UTC unless another is named" })),
-    group_by: Type.Optional(Type.Array(Type.String(), { [documented]: { maxItems: 2 }, description: aggregateField })),
     filter: Type.Optional(
-      Type.Object(
-        {},
+      Type.Union(
+        [
+          Type.Object(
+            {},
+            {
+              [documented]: {
+                maxProperties: 10,
+                additionalProperties: { type: ["string", "number", "boolean", "null"] },
+              },
+              additionalProperties: true,
+            },
+          ),
+          Type.Array(Type.Object({ field: AggregateField, value: Type.Unknown({ description: "A scalar" }) }, closed), {
+            [documented]: { maxItems: 10 },
+          }),
+        ],
         {
-          [documented]: { maxProperties: 10, additionalProperties: { type: ["string", "number", "boolean", "null"] } },
-          additionalProperties: true,
-          description: `Scalars that fields equal: ${aggregateField}`,
+          description: `Scalars that fields equal: as an object by field, or as a list of field and value. A field is ${aggregateField}`,
           [opaque]: true,
         },
       ),
     ),
   },
-  closed,
+  { ...closed, ...rules.aggregate },
 );
 
-const description = Type.String({ [documented]: { minLength: 1, maxLength: 1000 }, description: "For people" });
+const description = Type.String({
+  [documented]: { minLength: 1, maxLength: descriptionLengthMax },
+  description: "For people",
+  ...rules.shortText(descriptionLengthMax),
+});
 
 export const MetricCreate = Type.Object(
   {
-    name: Type.String({ description: "The event type that it is to count; underscores become dots" }),
-    description: Type.Optional(description),
+    name: Type.String({
+      description: "The event type that it is to count; underscores become dots",
+      ...rules.dottedName,
+    }),
+    description: Type.Optional(orNull(description)),
   },
   closed,
 );
 
-export const MetricUpdate = Type.Object({ description: Type.Union([description, Type.Null()]) }, closed);
+export const MetricUpdate = Type.Object({ description: orNull(description) }, closed);

@@ -15,7 +15,7 @@ export type Case = [name: string, body: unknown, status: number, code: string, p
 
 export const eventCases: Case[] = [
   ["no type", { ...good, type: undefined }, 400, "parameter_missing", "type"],
-  ["an empty type", { ...good, type: "" }, 400, "parameter_missing", "type"],
+  ["an empty type", { ...good, type: "" }, 400, "invalid_event_type", "type"],
   ["no properties", { ...good, properties: undefined }, 400, "parameter_missing", "properties"],
   ["properties that are a list", { ...good, properties: [] }, 400, "parameter_invalid", "properties"],
   [
@@ -253,6 +253,20 @@ export const eventCases: Case[] = [
   [
     "the guide's form with a bad type",
     { event_type: "A", profile: { email: "a@b.c" }, properties: {} },
+    400,
+    "invalid_event_type",
+    "event_type",
+  ],
+  [
+    "the guide's form with a bad email",
+    { event_type: "a.b", profile: { email: "nope" }, properties: {} },
+    400,
+    "parameter_invalid",
+    "profile.email",
+  ],
+  [
+    "the guide's form with an empty type",
+    { event_type: "", profile: { email: "a@b.c" }, properties: {} },
     400,
     "invalid_event_type",
     "event_type",

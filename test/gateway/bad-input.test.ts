@@ -1,11 +1,11 @@
 /** Every bad input gets its own error with `param`, and leaves nothing behind. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApi } from "../support/api.ts";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { expectError, expectNothingBehind } from "../support/refusals.ts";
 import { eventCases, good, profileId } from "./bad-events.cases.ts";
 
-describeEverywhere("bad input", (daybook) => {
+describeOnce("bad input", (daybook) => {
   let api: TestProperty;
   beforeAll(async () => {
     api = await daybook().newProperty();
@@ -34,8 +34,8 @@ describeEverywhere("bad input", (daybook) => {
       ]);
     });
 
-    test("100,000 unknown fields are refused, 20 of them named", async () => {
-      const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`f${index}`, 1]));
+    test("40,000 unknown fields are refused, 20 of them named", async () => {
+      const fields = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`f${index}`, 1]));
       const answer = await api.post("/v1/events", { ...good, ...fields });
       expectError(answer, 400, "parameter_unknown", "f0");
       expect(answer.body.error.errors).toHaveLength(20);

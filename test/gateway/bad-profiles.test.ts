@@ -50,7 +50,7 @@ describeEverywhere("bad profiles", (daybook) => {
         ["parameter_invalid", "identifiers.2.value"],
         ["parameter_invalid", "identifiers.3"],
         ["parameter_missing", "attribute_operations.0.value"],
-        ["parameter_invalid", "attribute_operations.2.path"],
+        ["parameter_invalid", "attribute_operations.2.path.1"],
         ["parameter_invalid", "location.country"],
         ["parameter_invalid", "location.timezone"],
         ["parameter_invalid", "location.zip"],
@@ -105,7 +105,7 @@ describeEverywhere("bad profiles", (daybook) => {
     test("a value that is none of those there are", async () => {
       const message = async (body: object) => (await api.patch(`/v1/profiles/${profileId}`, body)).body.error.message;
       expect(await message({ attribute_operations: [{ op: "add", path: "a", value: 1 }] })).toBe(
-        'This must be "set" or "delete" or "append_unique" or "remove".',
+        '`attribute_operations.0.op` must be one of "set", "delete", "append_unique" or "remove"; got "add".',
       );
     });
 

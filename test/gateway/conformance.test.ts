@@ -263,6 +263,25 @@ describeEverywhere("conformance", (daybook) => {
     }
   });
 
+  test("If-Match is refused by every write that does not look at it, and does nothing", async () => {
+    const writes = openApi.operations.filter(
+      ({ method, parameters }) =>
+        method !== "GET" &&
+        parameters.some(({ name }) => name === "Idempotency-Key") &&
+        !parameters.some(({ name }) => name === "If-Match"),
+    );
+    expect(writes.length).toBeGreaterThan(3);
+    for (const operation of writes) {
+      const answer = await call(operation, { headers: { "if-match": '"v1"' } });
+      expect([operation.operationId, answer.status, answer.body.error?.code, answer.body.error?.param]).toEqual([
+        operation.operationId,
+        400,
+        "parameter_invalid",
+        "If-Match",
+      ]);
+    }
+  });
+
   test("Service-Version asks for a revision, or is refused", async () => {
     for (const operation of openApi.operations) {
       for (const asked of ["2026-02-30", "yesterday", "2026-04-30", "", "2026-11-01,2026-11-01"]) {

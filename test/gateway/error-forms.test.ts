@@ -124,7 +124,9 @@ describe("refusals", () => {
 
   /** Checks what an answer says of itself, in the form of its revision. */
   function expectRefusal(answer: Answer, status: number, revision: string, about: string): void {
-    expect([about, answer.status, answer.text.slice(0, 300)]).toEqual([about, status, expect.any(String)]);
+    // The guide has upstream_error with 502.
+    const shown = revision === oldest && status === 503 ? 502 : status;
+    expect([about, answer.status, answer.text.slice(0, 300)]).toEqual([about, shown, expect.any(String)]);
     const { headers, body } = answer;
     const requestId = headers.get("x-request-id");
     expect(requestId).toMatch(/^req_[0-7][0-9a-z]{25}$/);

@@ -1,7 +1,7 @@
 /** The examples in the OpenAPI document: each request can be sent as it stands, and each answer is one that its operation gives. */
 import { beforeAll, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/native/examples.ts";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 import { newProfile } from "../support/people.ts";
 
@@ -11,7 +11,7 @@ interface Stage {
   fill: (text: string) => string;
 }
 
-describeEverywhere("the examples", (daybook) => {
+describeOnce("the examples", (daybook) => {
   let openApi: OpenApi;
   beforeAll(async () => {
     openApi = await readOpenApi(await daybook().newProperty());
@@ -104,14 +104,40 @@ describeEverywhere("the examples", (daybook) => {
     expect(parameters).toBeGreaterThan(20);
   });
 
-  test("every answer that is shown is one of its operation", () => {
-    for (const { operationId, responses } of openApi.operations) {
+  test("every answer that is shown is one of its operation, on both surfaces", () => {
+    for (const { operationId, responses } of [...openApi.operations, ...openApi.compat]) {
       for (const [status, { content }] of Object.entries(responses).filter(([code]) => Number(code) < 300)) {
-        const { schema, examples = {} } = content["application/json"] ?? { schema: {} };
+        const { schema, examples = {} } = Object.values(content)[0] ?? { schema: {} };
         expect([operationId, status, Object.keys(examples)]).toEqual([operationId, status, ["answer"]]);
         const validate = openApi.compile(schema);
         for (const { value } of Object.values(examples)) {
           expect([operationId, validate(value), validate.errors]).toEqual([operationId, true, null]);
+        }
+      }
+    }
+  });
+
+  test("every error that is shown is one of its operation and status, on both surfaces", () => {
+    const { components } = JSON.parse(openApi.text) as { components: { examples: Record<string, { value: object }> } };
+    for (const { operationId, responses } of [...openApi.operations, ...openApi.compat]) {
+      for (const [status, { description, content }] of Object.entries(responses)) {
+        if (Number(status) < 400) continue;
+        const { schema, examples = {} } = Object.values(content)[0] ?? { schema: {} };
+        const validate = openApi.compile(schema);
+        const shown = Object.values(examples as Record<string, { $ref?: string; value?: unknown }>).map(
+          ({ $ref, value }) => value ?? components.examples[$ref?.split("/").at(-1) ?? ""]?.value,
+        );
+        expect([operationId, status, shown.length > 0]).toEqual([operationId, status, true]);
+        for (const value of shown) {
+          expect([operationId, status, value, validate(value)]).toEqual([operationId, status, value, true]);
+          const { error, errors } = value as { error?: { code: string; type?: string }; errors?: { code: string }[] };
+          // The codes of the first revision are those of its own form.
+          if (error?.type !== undefined || errors) {
+            expect([operationId, description]).toEqual([
+              operationId,
+              expect.stringContaining(`\`${error?.code ?? errors?.[0]?.code}\``),
+            ]);
+          }
         }
       }
     }

@@ -8,6 +8,8 @@ import { eventually } from "../support/processes.ts";
 const merge = (api: TestProperty, survivor: { path: string }, source: { id: string }) =>
   api.post(`${survivor.path}/merge`, { source_profile_id: source.id });
 
+const toInput = ({ type, value }: { type: string; value: string }) => ({ type, value });
+
 describeEverywhere("merges", (daybook) => {
   test("own values win, and what is lacking comes from the source", async () => {
     const api = await daybook().newProperty();
@@ -55,6 +57,57 @@ describeEverywhere("merges", (daybook) => {
       ["ada@work.example", false, survivor.id],
       ["+15550100123", true, survivor.id],
     ]);
+  });
+
+  test("a list of events that names a merged profile is the survivor's, and says so", async () => {
+    const api = await daybook().newProperty();
+    const people = [await newProfile(api), await newProfile(api), await newProfile(api)] as const;
+    for (const { id } of people) await api.post("/v1/events", { type: "a.b", profile_id: id, properties: {} });
+    // A chain: every id leads to the last one.
+    await merge(api, people[1], people[0]);
+    await merge(api, people[2], people[1]);
+    const listOf = async (id: string) => (await api.get(`/v1/events?filter[type]=a.b&filter[profile_id]=${id}`)).body;
+    const own = await listOf(people[2].id);
+    expect([own.data.length, own.meta.resolved_from]).toEqual([3, undefined]);
+    for (const { id } of [people[0], people[1]]) {
+      const named = await listOf(id.toUpperCase());
+      expect(named.data).toEqual(own.data);
+      expect(named.meta.resolved_from).toBe(id);
+    }
+    // Over the other surface, events and profiles too.
+    for (const { id } of people) {
+      const events = await api.get(`/api/events?filter=${encodeURIComponent(`equals(profile_id,"${id}")`)}`);
+      expect(events.body.data).toHaveLength(3);
+      const profiles = await api.get(`/api/profiles?filter=${encodeURIComponent(`equals(id,"${id}")`)}`);
+      expect(profiles.body.data.map((one: { id: string }) => one.id)).toEqual([people[2].id]);
+    }
+  });
+
+  test("a merge that would give more than 1,000 identifiers is refused, and nothing is merged", async () => {
+    const api = await daybook().newProperty();
+    const [survivor, source] = [await newProfile(api), await newProfile(api)];
+    const grow = async (person: Person, to: number): Promise<void> => {
+      const { identifiers } = (await api.get(`${person.path}?expand=identifiers`)).body.data;
+      for (let count = identifiers.length; count < to;) {
+        const more = Array.from({ length: Math.min(90, to - count) }, newEmail);
+        const answer = await api.post("/v1/profiles/upsert", { identifiers: [identifiers[0], ...more].map(toInput) });
+        expect([answer.status, answer.body.error?.message]).toEqual([200, undefined]);
+        count += more.length;
+      }
+    };
+    await grow(survivor, 600);
+    await grow(source, 401);
+    const refused = await merge(api, survivor, source);
+    expect([refused.status, refused.body.error.code, refused.body.error.param]).toEqual([
+      422,
+      "too_many_items",
+      "source_profile_id",
+    ]);
+    expect((await api.get(`${source.path}?resolve=false`)).body.data.status).toBe("active");
+    const [last] = (await api.get(source.path)).body.data.identifier_ids.slice(-1);
+    await api.delete(`${source.path}/identifiers/${last}`);
+    const merged = await merge(api, survivor, source);
+    expect([merged.status, merged.body.data.identifier_ids.length]).toEqual([200, 1000]);
   });
 
   test("the merged record is read as the survivor, and as itself when that is asked for", async () => {

@@ -33,7 +33,7 @@ const createCases: Case[] = [
   ["no JSON", "{", 400, "invalid_json", null],
   ["a list", [], 400, "parameter_invalid", null],
   ["an empty body", {}, 400, "parameter_missing", "name"],
-  ["an empty name", { name: "" }, 400, "parameter_missing", "name"],
+  ["an empty name", { name: "" }, 400, "invalid_event_type", "name"],
   ["a name that is null", { name: null }, 400, "parameter_invalid", "name"],
   ["a name that is a number", { name: 1 }, 400, "parameter_invalid", "name"],
   ["capitals", { name: "Order.completed" }, 400, "invalid_event_type", "name"],
@@ -47,7 +47,6 @@ const createCases: Case[] = [
   ["the platform's own", { name: "profile.created" }, 400, "reserved_event_type", "name"],
   ["the platform's own, with an underscore", { name: "sms_sent" }, 400, "reserved_event_type", "name"],
   ["an unknown field", { name: "a.b", source: "api" }, 400, "parameter_unknown", "source"],
-  ["a description that is null", { name: "a.b", description: null }, 400, "parameter_invalid", "description"],
   ...descriptionCases.map(([name, body, ...refusal]): Case => [
     name,
     typeof body === "string" ? body : { name: "a.b", ...(body as object) },
@@ -60,7 +59,7 @@ const updateCases: Case[] = [
   ["null", "null", 400, "parameter_invalid", null],
   ["nothing to write", {}, 400, "parameter_missing", "description"],
   ["a name", { name: "c.d", description: "x" }, 400, "parameter_unknown", "name"],
-  ["a name alone", { name: "c.d" }, 400, "parameter_missing", "description"],
+  ["a name alone", { name: "c.d" }, 400, "parameter_unknown", "name"],
   ...descriptionCases.map(([name, body, ...refusal]): Case => [
     name,
     typeof body === "string" ? body.replace('"name":"a.b",', "") : body,

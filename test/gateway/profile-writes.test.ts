@@ -40,9 +40,11 @@ describeEverywhere("writes of profiles", (daybook) => {
     expect(answer.body.error).toMatchObject({
       type: "conflict",
       code: "identity_conflict",
-      param: "identifiers",
-      errors: [{ code: "identity_conflict", param: "identifiers.1", message: expect.stringContaining(id) }],
+      param: "identifiers.1",
+      message: expect.stringContaining(id),
     });
+    const { code, message, param } = answer.body.error;
+    expect(answer.body.error.errors).toEqual([{ code, message, param }]);
   });
 
   test("a conflict names at most 20 identifiers", async () => {
@@ -249,8 +251,8 @@ describeEverywhere("writes of profiles", (daybook) => {
     expect(headers.get("idempotency-replayed")).toBe("false");
     const { results, counts, object } = body.data;
     expect(object).toBe("batch_result");
-    expect(counts).toEqual({ succeeded: 3, failed: 4 });
-    expect(results.map((result: { status: number }) => result.status)).toEqual([201, 200, 400, 409, 200, 400, 400]);
+    expect(counts).toEqual({ succeeded: 4, failed: 3 });
+    expect(results.map((result: { status: number }) => result.status)).toEqual([201, 200, 200, 409, 200, 400, 400]);
     expect(results[0]).toEqual({
       status: 201,
       client_reference: "new",
@@ -258,6 +260,10 @@ describeEverywhere("writes of profiles", (daybook) => {
       error: null,
     });
     expect(results[3]).toMatchObject({ client_reference: "both", data: null, error: { code: "identity_conflict" } });
+    // An item has no list of fields: its message names every holder.
+    const holders = [results[0].data.id, results[2].data.id] as string[];
+    expect(new Set(holders).size).toBe(2);
+    for (const holder of holders) expect(results[3].error.message).toContain(holder);
     expect(results[4].data.id).toBe(id);
     expect(results[6].error.param).toBe("identifiers.0.value");
     expect((await api.get(`/v1/profiles/${results[0].data.id}`)).body.data.attributes).toEqual({ a: 1, list: [1] });

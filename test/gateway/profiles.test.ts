@@ -116,7 +116,10 @@ describeEverywhere("profiles", (daybook) => {
       attributes: { a: 1 },
     });
     expect(both.status).toBe(409);
-    expect(both.body.error).toMatchObject({ type: "conflict", code: "identity_conflict", param: "identifiers" });
+    expect(both.body.error).toMatchObject({ type: "conflict", code: "identity_conflict", param: "identifiers.0" });
+    for (const { body } of [one, two]) expect(both.body.error.message).toContain(body.data.id);
+    const [first] = both.body.error.errors;
+    expect(both.body.error).toMatchObject(first);
     const said = both.body.error.errors.map(({ param, message }: { param: string; message: string }) => [
       param,
       message,

@@ -21,7 +21,7 @@ describeEverywhere("redaction", (daybook) => {
     const property = decodeId("prop", api.propertyId, "property_id");
     const { rows: tables } = await database.query<{ name: string }>(
       `SELECT table_schema || '.' || table_name AS name FROM information_schema.columns
-       WHERE table_schema IN ('profile', 'event', 'metric') AND column_name = 'property_id'`,
+       WHERE table_schema IN ('identity', 'profile', 'event', 'metric') AND column_name = 'property_id'`,
     );
     const traces: string[] = [];
     for (const { name } of tables) {
@@ -57,29 +57,47 @@ describeEverywhere("redaction", (daybook) => {
       { propertyId: api.propertyId, profileId: person.id, add: [word] },
       testCall,
     );
-    const record = async (whose: object) =>
-      (
-        await api.post("/v1/events", {
-          type: "order.completed",
-          properties: { name: word },
-          value: "1.50",
-          currency: "EUR",
-          ...whose,
-        })
-      ).body.data;
+    let keys = 0;
+    // With all that a caller can name a request and an event by.
+    const nextKey = () => ({ headers: { "idempotency-key": `${word}-${++keys}` } });
+    const record = async (whose: object) => {
+      const key = nextKey();
+      const body = {
+        type: "order.completed",
+        properties: { name: word },
+        value: "1.50",
+        currency: "EUR",
+        dedupe_id: `${word}-${keys}`,
+        ...whose,
+      };
+      return (await api.post("/v1/events", body, key)).body.data;
+    };
     const events = [await record({ profile_id: person.id }), await record({ profile_id: other.id })];
     const anonymous = await record({ identifier: { type: "customer_id", value: `${word}-d` } });
-    await api.post(`${person.path}/merge`, { source_profile_id: other.id });
-    await api.post(`${person.path}/identifiers`, { type: "customer_id", value: `${word}-d` });
-    await api.post("/v1/profiles/batch", {
-      profiles: [
-        {
-          identifiers: [{ type: "email", value: `${word}@example.com` }],
-          attributes: { last: word },
-          idempotency_key: "k",
-        },
-      ],
-    });
+    await api.patch(other.path, { attributes: { patched: word } }, nextKey());
+    await api.post(`${person.path}/merge`, { source_profile_id: other.id }, nextKey());
+    await api.post(`${person.path}/identifiers`, { type: "customer_id", value: `${word}-d` }, nextKey());
+    const profiles = [
+      {
+        identifiers: [{ type: "email", value: `${word}@example.com` }],
+        attributes: { last: word },
+        idempotency_key: `${word}-item`,
+        client_reference: word,
+      },
+    ];
+    await api.post("/v1/profiles/batch", { profiles }, nextKey());
+    const batch = [
+      {
+        type: "a.b",
+        profile_id: person.id,
+        properties: { name: word },
+        client_reference: word,
+        idempotency_key: `${word}-item`,
+      },
+    ];
+    await api.post("/v1/events/batch", { events: batch }, nextKey());
+    const compat = { email: `${word}@example.com`, first_name: word };
+    await api.post("/api/profile-import", { data: { type: "profile", attributes: compat } }, nextKey());
     expect((await findTraces(api, word)).length).toBeGreaterThan(5);
 
     const { profile } = await redact(api, person.id);
@@ -104,6 +122,7 @@ describeEverywhere("redaction", (daybook) => {
         properties: {},
         value: "1.50",
         currency: "EUR",
+        dedupe_id: null,
       });
     }
     const redacted = await api.get("/v1/profiles?filter[status]=redacted");
@@ -151,6 +170,37 @@ describeEverywhere("redaction", (daybook) => {
     const second = await redact(api, survivor.id);
     expect(second.profile?.version).toBe(first.profile?.version);
     await expect(redact(api, (await newProfile(await daybook().newProperty())).id)).rejects.toThrow(/no such profile/);
+  });
+
+  test("deletes the stored answers of the person, and a retry does nothing twice and is answered with what is left", async () => {
+    const api = await daybook().newProperty();
+    const [person, other] = [await newProfile(api), await newProfile(api)];
+    const eventOf = (id: string) => ({ type: "a.b", profile_id: id, properties: { a: "b" }, dedupe_id: `of ${id}` });
+    const sendAll = () =>
+      Promise.all([
+        api.post("/v1/events", eventOf(person.id), { headers: { "idempotency-key": "event" } }),
+        api.patch(person.path, { attributes: { a: "b" } }, { headers: { "idempotency-key": "update" } }),
+        api.post("/v1/events/batch", { events: [eventOf(person.id)] }, { headers: { "idempotency-key": "batch" } }),
+        api.post("/v1/events", eventOf(other.id), { headers: { "idempotency-key": "other" } }),
+      ]);
+    const before = await sendAll();
+    expect(before.map(({ status }) => status)).toEqual([expect.any(Number), 200, 200, 201]);
+    await redact(api, person.id);
+    const after = await eventually(async () => {
+      const answers = await sendAll();
+      return answers.slice(0, 3).some(({ text }) => text.includes('"b"')) ? undefined : answers;
+    });
+    expect(after.map(({ status }) => status)).toEqual(before.map(({ status }) => status));
+    expect(after[0]?.body.data).toEqual({ ...before[0]?.body.data, properties: {}, dedupe_id: null });
+    expect(after[1]?.body.data).toMatchObject({ id: person.id, status: "redacted", attributes: {} });
+    expect(after[2]?.body.data).toEqual(before[2]?.body.data);
+    // Of others the stored answers stay.
+    expect(after[3]?.headers.get("idempotency-replayed")).toBe("true");
+    // A repeat of the person's event under its dedupe_id is no new event, and makes no new profile.
+    const repeat = await api.post("/v1/events", { ...eventOf(other.id), dedupe_id: `of ${person.id}` });
+    expect([repeat.status, repeat.body.data.id]).toEqual([200, before[0]?.body.data.id]);
+    expect((await api.get("/v1/events?filter[type]=a.b")).body.data).toHaveLength(2);
+    expect((await api.get("/v1/profiles")).body.data).toHaveLength(1);
   });
 
   test("races with writes, merges and events, and nothing of the person comes back", async () => {

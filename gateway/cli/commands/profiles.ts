@@ -77,14 +77,18 @@ export const profileCommands: readonly Command[] = [
   {
     name: "profiles redact",
     usage: "<profile id>",
-    summary: "empties a profile and its events for good",
+    summary: "empties a profile and its events for good; a merged one stands for its survivor",
     words: [1, 1],
     options: ["property"],
     isForGood: true,
     async run(clients, { words: [profileId = ""], options: { property = "" } }) {
-      const { profile } = await calling(clients.profiles.redactProfile({ propertyId: property, profileId }, options));
+      const { profile, resolvedFrom } = await calling(
+        clients.profiles.redactProfile({ propertyId: property, profileId }, options),
+      );
       const { id } = whole(profile);
-      return { text: `${id} is redacted.`, json: { id, status: "redacted" } };
+      const merged = resolvedFrom === undefined ? "" : ` ${resolvedFrom} was merged into it: they are one person.`;
+      const json = { id, status: "redacted", ...(resolvedFrom === undefined ? {} : { resolved_from: resolvedFrom }) };
+      return { text: `${id} is redacted.${merged}`, json };
     },
   },
 ];

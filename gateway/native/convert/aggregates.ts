@@ -8,7 +8,7 @@ import {
   type AggregateMetricResponse,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
+import { fieldOfSegments } from "#shared/event-field.ts";
 import { textProblem } from "#shared/json.ts";
 import { parseDateTime, toTimestamp } from "#shared/time.ts";
 import type { MetricAggregateCreate } from "../schemas.ts";
@@ -34,42 +34,63 @@ export function toAggregateRequest(
   propertyId: string,
   body: Body,
 ): MessageInitShape<typeof AggregateMetricRequestSchema> {
-  const { metric_id: metricId, metric: name, interval } = body;
+  const { metric_id: metricId, metric: name, interval, from, to } = body;
   const errors: FieldError[] = [];
-  if (metricId === undefined && name === undefined) {
-    errors.push({ code: "parameter_missing", message: "Either metric_id or metric is required.", param: "metric_id" });
-  } else if (metricId !== undefined && name !== undefined) {
-    errors.push({ code: "parameter_conflict", message: "Send either metric_id or metric.", param: "metric" });
-  }
-  const readTime = (param: "from" | "to"): number => {
-    const micros = parseDateTime(body[param]);
-    if (micros === undefined) {
-      const message = "This is not an ISO 8601 date-time with an offset or Z.";
-      errors.push({ code: "parameter_invalid", message, param });
+  const conditions = conditionsOf(body);
+  for (const { field, param } of conditions) {
+    const problem = [field].flat().map(textProblem).find(Boolean);
+    // A field of an object cannot be named where its name is what cannot be sent.
+    if (problem) {
+      const message = `A field of filter ${problem}.`;
+      errors.push({ code: "parameter_invalid", message, param: Array.isArray(body.filter) ? param : "filter" });
     }
-    return micros ?? 0;
-  };
-  const [from, to] = [readTime("from"), readTime("to")];
-  for (const field of Object.keys(body.filter ?? {})) {
-    const problem = textProblem(field);
-    if (problem) errors.push({ code: "parameter_invalid", message: `A field here ${problem}.`, param: "filter" });
+  }
+  const [first, second] = groupNames(body);
+  const [firstField, secondField] = (body.group_by ?? []).slice(0, 2).map(fieldText);
+  if (first !== undefined && first === second && firstField !== secondField) {
+    // They are two fields, and would stand under one name in the answer.
+    const message = `group_by names two fields that are both ${first} in the answer.`;
+    errors.push({ code: "parameter_conflict", message, param: "group_by.1" });
   }
   if (errors.length > 0) throw DaybookError.ofFields(errors);
-  if (metricId !== undefined) decodeId("mtr", metricId, "metric_id");
   return {
     propertyId,
     metric: metricId === undefined ? { case: "name", value: name ?? "" } : { case: "metricId", value: metricId },
     measurements: (body.measurements ?? ["count"]).map((one) => measurementOfName[one]),
-    interval: interval === undefined ? Interval.UNSPECIFIED : intervalOfName[interval],
-    from: toTimestamp(from),
-    to: toTimestamp(to),
+    interval: interval ? intervalOfName[interval] : Interval.UNSPECIFIED,
+    from: toTimestamp(parseDateTime(from) ?? 0),
+    to: toTimestamp(parseDateTime(to) ?? 0),
     timezone: body.timezone ?? "UTC",
-    groupBy: body.group_by ?? [],
-    conditions: Object.entries(body.filter ?? {}).map(([field, value]) => ({
-      field,
-      valueJson: JSON.stringify(value),
+    groupBy: (body.group_by ?? []).map(fieldText),
+    conditions: conditions.map(({ field, value }) => ({
+      field: fieldText(field),
+      // Undefined, which JSON has not, is left out of a list: then no value is sent.
+      valueJson: JSON.stringify(value ?? null),
     })),
   };
+}
+
+type Field = string | string[];
+
+function fieldText(field: Field): string {
+  return typeof field === "string" ? field : fieldOfSegments(field);
+}
+
+/** The conditions of a filter, and where each stands in the body. */
+function conditionsOf({ filter = {} }: Body): { field: Field; value: unknown; param: string }[] {
+  if (Array.isArray(filter)) return filter.map((condition, index) => ({ ...condition, param: `filter.${index}` }));
+  return Object.entries(filter).map(([field, value]) => ({ field, value, param: `filter.${field}` }));
+}
+
+/** What the fields that a body groups by are called in the answer. */
+function groupNames({ group_by: fields = [] }: Body): string[] {
+  return fields.map((field) => [field].flat().join("."));
+}
+
+/** Names the fields at fault as the body does. */
+export function toAggregateParam(body: Body): (param: string) => string {
+  const params = new Map(conditionsOf(body).map(({ field, param }) => [`filter.${fieldText(field)}`, param]));
+  return (param) => params.get(param) ?? param;
 }
 
 /** An answer as JSON text. */
@@ -83,7 +104,8 @@ export function aggregateJson(body: Body, answer: AggregateMetricResponse): stri
     ...(wanted.has("unique_profiles") ? [`"unique_profiles":[${one.uniqueProfiles.join(",")}]`] : []),
   ];
   const groupOf = ({ valuesJson }: (typeof series)[number]): string =>
-    `{${groupBy.map((field, index) => `${JSON.stringify(field)}:${valuesJson[index]}`).join(",")}}`;
+    `{${groupBy.map((field, index) => `${JSON.stringify(names[index] ?? field)}:${valuesJson[index]}`).join(",")}}`;
+  const names = groupNames(body);
   const time = (at: typeof answer.asOf): string => (at ? timeJson(at) : "null");
   return (
     `{"object":"metric_aggregate","metric_id":"${metric.id}","name":"${metric.name}"` +

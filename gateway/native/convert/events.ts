@@ -2,24 +2,19 @@
 import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import { EventInputSchema, type Event, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import type { DaybookError } from "#shared/errors.ts";
 import type { EventBatchItem, EventCreate, GuideEventCreate } from "../schemas.ts";
 import { apiSource as source, textJson, timeJson } from "./text.ts";
 
-/** @throws DaybookError `parameter_missing` or `parameter_conflict` unless exactly one of profile_id and identifier is there. */
 export function toEventInput(
   body: Static<typeof EventCreate> | Static<typeof EventBatchItem>,
   backfill = false,
 ): EventInput {
-  const { profile_id, identifier } = body;
-  if (profile_id === undefined && identifier === undefined) {
-    throw new DaybookError("parameter_missing", "Either profile_id or identifier is required.", {
-      param: "profile_id",
-    });
-  }
-  if (profile_id !== undefined && identifier !== undefined) {
-    throw new DaybookError("parameter_conflict", "Send either profile_id or identifier.", { param: "identifier" });
-  }
+  const { identifier } = body;
+  // Null says nothing.
+  const [profile_id, value, currency, dedupeId] = [body.profile_id, body.value, body.currency, body.dedupe_id].map(
+    (field) => field ?? undefined,
+  );
   return create(EventInputSchema, {
     type: body.type,
     profile: {
@@ -29,10 +24,10 @@ export function toEventInput(
           : { case: "identifier", value: identifier },
     },
     propertiesJson: JSON.stringify(body.properties),
-    ...(body.value === undefined ? {} : { value: body.value }),
-    ...(body.currency === undefined ? {} : { currency: body.currency }),
+    ...(value === undefined ? {} : { value }),
+    ...(currency === undefined ? {} : { currency }),
     ...(body.occurred_at === undefined ? {} : { occurredAt: body.occurred_at }),
-    ...(body.dedupe_id === undefined ? {} : { dedupeId: body.dedupe_id }),
+    ...(dedupeId === undefined ? {} : { dedupeId }),
     ...("idempotency_key" in body && body.idempotency_key !== undefined
       ? { idempotencyKey: body.idempotency_key }
       : {}),
@@ -41,14 +36,8 @@ export function toEventInput(
   });
 }
 
-/** @throws DaybookError `parameter_missing` or `parameter_conflict` unless the profile has exactly one identifier. */
 export function fromGuideEvent(body: Static<typeof GuideEventCreate>): EventInput {
-  const [identifier, another] = Object.entries(body.profile);
-  if (!identifier || another) {
-    const message = "A profile has exactly one of email, phone and external_id.";
-    throw new DaybookError(identifier ? "parameter_conflict" : "parameter_missing", message, { param: "profile" });
-  }
-  const [type, value] = identifier;
+  const [[type, value] = ["", ""]] = Object.entries(body.profile);
   return create(EventInputSchema, {
     type: body.event_type,
     profile: { reference: { case: "identifier", value: { type, value } } },
@@ -58,15 +47,15 @@ export function fromGuideEvent(body: Static<typeof GuideEventCreate>): EventInpu
   });
 }
 
-const guideEventParams: Readonly<Record<string, string>> = {
-  type: "event_type",
-  "identifier.type": "profile",
-  "identifier.value": "profile",
-};
-
 /** Names the fields at fault as the guide's body does. */
-export function toGuideEventError(error: DaybookError): DaybookError {
-  return error.withParams((param) => guideEventParams[param] ?? param);
+export function toGuideEventError(error: DaybookError, { profile }: Static<typeof GuideEventCreate>): DaybookError {
+  const identifier = ["profile", ...Object.keys(profile)].join(".");
+  const params: Readonly<Record<string, string>> = {
+    type: "event_type",
+    "identifier.type": identifier,
+    "identifier.value": identifier,
+  };
+  return error.withParams((param) => params[param] ?? param);
 }
 
 /** What is shown in full within an event. */

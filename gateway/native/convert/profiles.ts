@@ -15,8 +15,8 @@ import {
   type UpdateProfileRequest,
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
 import { formatTimestamp } from "#shared/time.ts";
+import { locationFields } from "#shared/values/location.ts";
 import type {
   GuideProfileUpsert,
   IdentifierInput,
@@ -25,6 +25,7 @@ import type {
   ProfileUpdate,
   ProfileUpsert,
 } from "../schemas.ts";
+import { withoutHiddenAttributes } from "../../hidden-attributes.ts";
 import { apiSource as source, timeText } from "./text.ts";
 
 const operators = {
@@ -43,12 +44,12 @@ function toFields(body: Static<typeof ProfileCreate>) {
   return {
     identifiers: body.identifiers.map(toIdentifierInput),
     ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
-    ...(body.location === undefined ? {} : { location: toLocationPatch(body.location) }),
+    // Null says nothing: only an update empties a location by it.
+    ...(body.location ? { location: toLocationPatch(body.location) } : {}),
     source,
   };
 }
 
-/** @throws DaybookError `parameter_conflict` when it has both attributes and attribute_operations. */
 export function toUpsertRequest(
   propertyId: string,
   body: Static<typeof ProfileUpsert> | Static<typeof ProfileBatchItem>,
@@ -72,16 +73,11 @@ export function fromGuideUpsert(propertyId: string, body: Static<typeof GuidePro
   });
 }
 
-/** @throws DaybookError `parameter_missing` or `parameter_conflict` unless it has exactly one of attributes and attribute_operations. */
 export function toUpdateRequest(
   propertyId: string,
   profileId: string,
   body: Static<typeof ProfileUpdate>,
 ): UpdateProfileRequest {
-  if (body.attributes === undefined && body.attribute_operations === undefined) {
-    const message = "Either attributes or attribute_operations is required.";
-    throw new DaybookError("parameter_missing", message, { param: "attributes" });
-  }
   return create(UpdateProfileRequestSchema, {
     propertyId,
     profileId,
@@ -90,7 +86,7 @@ export function toUpdateRequest(
     // null empties all of it.
     ...(body.location === undefined
       ? {}
-      : { location: body.location === null ? { clear: locationFields } : toLocationPatch(body.location) }),
+      : { location: body.location === null ? { clear: [...locationFields] } : toLocationPatch(body.location) }),
   });
 }
 
@@ -103,36 +99,19 @@ export function toIdentifierInput({ type, value, is_primary }: Static<typeof Ide
 }
 
 function toAttributeOperations({
-  attributes,
   attribute_operations: operations,
 }: Static<typeof ProfileUpsert> | Static<typeof ProfileUpdate>): {
   attributeOperations?: MessageInitShape<typeof AttributeOperationSchema>[];
 } {
   if (operations === undefined) return {};
-  if (attributes !== undefined) {
-    const message = "Send either attributes or attribute_operations.";
-    throw new DaybookError("parameter_conflict", message, { param: "attribute_operations" });
-  }
   return {
-    attributeOperations: operations.map((operation, index) => {
-      const path = [operation.path].flat();
-      // A protobuf string cannot hold half a surrogate pair.
-      if (!path.every((key) => key.isWellFormed())) {
-        const param = `attribute_operations.${index}.path`;
-        throw new DaybookError("parameter_invalid", "A key of this path holds a surrogate that stands alone.", {
-          param,
-        });
-      }
-      return {
-        op: operators[operation.op as keyof typeof operators],
-        path,
-        ...(operation.value === undefined ? {} : { valueJson: JSON.stringify(operation.value) }),
-      };
-    }),
+    attributeOperations: operations.map(({ op, path, value }) => ({
+      op: operators[op as keyof typeof operators],
+      path: [path].flat(),
+      ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }),
+    })),
   };
 }
-
-const locationFields = ["city", "region", "country", "timezone", "zip"];
 
 function toLocationPatch(location: Record<string, string | null>): MessageInitShape<typeof LocationPatchSchema> {
   const entries = Object.entries(location);
@@ -149,30 +128,22 @@ const statusNames: Record<ProfileStatus, string> = {
   [ProfileStatus.REDACTED]: "redacted",
 };
 
-/**
- * A status by its name; unspecified without one.
- * @throws DaybookError `parameter_invalid` for what is no status.
- */
+/** A status by its name; unspecified without one. */
 export function toStatus(name: string | undefined): ProfileStatus {
-  if (name === undefined) return ProfileStatus.UNSPECIFIED;
   const statuses = [ProfileStatus.ACTIVE, ProfileStatus.MERGED, ProfileStatus.REDACTED];
-  const status = statuses.find((known) => statusNames[known] === name);
-  if (status !== undefined) return status;
-  throw new DaybookError("parameter_invalid", "A status is active, merged or redacted.", { param: "filter[status]" });
+  return statuses.find((known) => statusNames[known] === name) ?? ProfileStatus.UNSPECIFIED;
 }
 
-/** How the identifiers of a profile are shown: by their ids, or whole, with their values or masked. */
+/** How the identifiers of a profile are shown: by their ids, or whole, with their values or masked. Attributes that hold such values go with them. */
 export interface ShownIdentifiers {
   expand: boolean;
   showValues: boolean;
 }
 
 /** A profile as JSON text. */
-export function profileJson(
-  profile: Profile,
-  identifiers: ShownIdentifiers = { expand: false, showValues: false },
-): string {
-  const { location } = profile;
+export function profileJson(profile: Profile, identifiers: ShownIdentifiers): string {
+  const { location, attributesJson } = profile;
+  const attributes = identifiers.showValues ? attributesJson : withoutHiddenAttributes(attributesJson);
   const shown = {
     identifier_ids: profile.identifiers.map(({ id }) => id),
     ...(identifiers.expand
@@ -197,7 +168,7 @@ export function profileJson(
   };
   return (
     `{"id":"${profile.id}","object":"profile","status":"${statusNames[profile.status]}",` +
-    `${JSON.stringify(shown).slice(1, -1)},"attributes":${profile.attributesJson},${JSON.stringify(rest).slice(1)}`
+    `${JSON.stringify(shown).slice(1, -1)},"attributes":${attributes},${JSON.stringify(rest).slice(1)}`
   );
 }
 

@@ -19,6 +19,11 @@ const codeOfStatus: Readonly<Record<number, string>> = {
   503: "upstream_error",
 };
 
+/** The status of an error: the guide has `upstream_error` with 502. */
+export function statusOf({ status }: DaybookError): number {
+  return status === 503 ? 502 : status;
+}
+
 /** The error body as this revision has it. Refusals that the guide does not know keep their own code. */
 export function renderError(error: DaybookError, requestId: string): object {
   const code = codeOfStatus[error.status] ?? error.code;

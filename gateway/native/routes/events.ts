@@ -4,10 +4,10 @@ import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
-import { checkItemCount } from "#shared/limits.ts";
+import { quoteName } from "#shared/values/wording.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
 import type { RateWindow } from "../../rate/limits.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
@@ -16,12 +16,13 @@ import { metricJson } from "../convert/metrics.ts";
 import { profileJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
 import { exampleEvent, exampleEventBatch, exampleIds, exampleProfile } from "../examples.ts";
+import { idFilter } from "../filters.ts";
 import { operation } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
-import { resolvedMeta } from "../profile.ts";
-import { queryOf } from "../query.ts";
+import { resolvedMeta, unexpanded } from "../profile.ts";
+import { queryOf, readBody } from "../query.ts";
 import { BatchResult, Event } from "../resources.ts";
-import { EventBatch, EventBatchItem, eventBatchItemsMax, EventCreate, GuideEventCreate } from "../schemas.ts";
+import { EventBatch, EventBatchItem, EventCreate, GuideEventCreate } from "../schemas.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
 
 const eventReader = createReader(EventCreate);
@@ -47,6 +48,7 @@ const create = operation("events:write", {
   errors: [
     "resource_not_found",
     "profile_redacted",
+    "too_many_items",
     "invalid_id",
     "invalid_event_type",
     "reserved_event_type",
@@ -128,10 +130,11 @@ const list = operation("events:read", {
   id: "listEvents",
   tag: "Events",
   summary: "List events",
+  description: "The newest first unless `sort` says otherwise. Events of a merged profile are its survivor's.",
   query: {
     filters: {
       type: "Events of this type",
-      profile_id: "Events of this profile, and of those that were merged into it",
+      profile_id: idFilter("prof", "Events of this profile, and of those that were merged into it"),
       source: "Events from this source",
     },
     ranges: { occurred_at: "When it happened", received_at: "When it was taken" },
@@ -163,6 +166,7 @@ const read = operation("events:read", {
   id: "getEvent",
   tag: "Events",
   summary: "Read an event",
+  description: "An anonymous event has `profile_id` null until a profile gains its identifier.",
   query: { expands },
   data: Event,
   success: { 200: "The event" },
@@ -172,21 +176,18 @@ const read = operation("events:read", {
 
 export function eventRoutes(app: FastifyInstance, { clients, recording, cursors }: NativeContext): void {
   app.post("/events", create, async (request, reply) => {
-    queryOf(request);
-    const isGuide = isGuideEvent(request.body);
-    const input = isGuide
-      ? fromGuideEvent(guideEventReader.read(request.body))
-      : toEventInput(eventReader.read(request.body));
+    const guideBody = isGuideEvent(request.body) ? readBody(request, guideEventReader) : undefined;
+    const input = guideBody ? fromGuideEvent(guideBody) : toEventInput(readBody(request, eventReader));
     Object.assign(input, eventOperationOf(request));
     const { outcome } = await recording.recordOne(callerOf(request).propertyId, input, callOf(request));
     if (outcome.case === "error") {
       const error = fromErrorMessage(outcome.value);
-      throw isGuide ? toGuideEventError(error) : error;
+      throw guideBody ? toGuideEventError(error, guideBody) : error;
     }
     if (!outcome.value?.event) throw new Error("the event was not returned");
     const { event, replayed, resolvedFrom } = outcome.value;
     // The guide's key gives the original answer again; a dedupe_id says that nothing new was created.
-    void reply.code(replayed && !isGuide ? 200 : 201);
+    void reply.code(replayed && !guideBody ? 200 : 201);
     void reply.header("location", `/v1/events/${event.id}`);
     if (replayed) void reply.header("idempotency-replayed", "true");
     return sendData(request, reply, eventJson(event), resolvedMeta(resolvedFrom));
@@ -194,9 +195,7 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
 
   const batchOptions = { config: { ...batch.config, rateByBody: toWindow } };
   app.post("/events/batch", batchOptions, async (request, reply) => {
-    queryOf(request);
-    const body = batchReader.read(request.body);
-    checkItemCount(body.events.length, eventBatchItemsMax, "events");
+    const body = readBody(request, batchReader);
     const items = body.events.map((item, index) =>
       readItem(item, (each) => {
         const input = toEventInput(batchItemReader.read(each), isBackfill(request.body));
@@ -218,7 +217,6 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
     const page = openPage(request, query, cursors, "events");
     const after = page.after === undefined ? undefined : readPlace(page.after);
     const profileId = filters.get("profile_id");
-    if (profileId !== undefined) decodeId("prof", profileId, "filter[profile_id]");
     const found = await calling(
       clients.events.listEvents(
         {
@@ -233,12 +231,15 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
           limit,
           ...(after ? { after: { time: after.time, eventId: after.id } } : {}),
         },
-        callOptions(callOf(request)),
+        readOptions(request, reply),
       ),
     );
     const last = found.events.at(-1);
     const time = sort.field === "received_at" ? last?.receivedAt : last?.occurredAt;
-    const meta = page.meta(found.hasMore, last && writePlace(time, last.id));
+    const meta = {
+      ...resolvedMeta(found.resolvedFrom),
+      ...page.meta(found.hasMore, last && writePlace(time, last.id)),
+    };
     const expansionOf = await expand(request, found.events, query.expands);
     return sendData(
       request,
@@ -279,14 +280,15 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
         ? calling(clients.profiles.getProfiles({ propertyId, profileIds }, options))
         : undefined,
       wanted.has("metric") && names.length > 0
-        ? calling(clients.metrics.getMetrics({ propertyId, names }, options))
+        ? calling(clients.metrics.getMetrics({ propertyId, names, haveEvents: true }, options))
         : undefined,
     ]);
-    const profileTexts = new Map(profiles?.profiles.map((profile) => [profile.id, profileJson(profile)]));
+    const profileTexts = new Map(
+      profiles?.profiles.map((profile) => [profile.id, profileJson(profile, unexpanded(request))]),
+    );
     const metricTexts = new Map(metrics?.metrics.map((metric) => [metric.name, metricJson(metric)]));
     return ({ profileId = "", type }) => ({
       ...(wanted.has("profile") ? { profile: profileTexts.get(profileId) ?? "null" } : {}),
-      // A metric follows its first event by a moment.
       ...(wanted.has("metric") ? { metric: metricTexts.get(type) ?? "null" } : {}),
     });
   }
@@ -315,7 +317,7 @@ function isGuideEvent(body: unknown): boolean {
   // An idempotency_key alone does not make it the guide's form: the main form says best what is wrong with it.
   if (guideField === undefined || (guideField === "idempotency_key" && mainField !== undefined)) return false;
   if (mainField !== undefined) {
-    const message = `${mainField} and ${guideField} belong to different forms of an event.`;
+    const message = `${quoteName(guideField)} and ${quoteName(mainField)} belong to two different forms of an event. Send the fields of one form.`;
     throw new DaybookError("parameter_conflict", message, { param: guideField });
   }
   return true;

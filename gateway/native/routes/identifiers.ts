@@ -1,9 +1,12 @@
-import type { FastifyInstance } from "fastify";
-import type { Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type {
+  Identifier as IdentifierMessage,
+  Profile as ProfileMessage,
+} from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
 import { decodeId, encodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
-import { operationOf } from "../../plugins/idempotency.ts";
+import { maySeeValues, operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { identifierObject, profileEtag, toIdentifierInput } from "../convert/profiles.ts";
@@ -12,8 +15,8 @@ import { exampleIdentifier, exampleIds } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { readPrecondition } from "../precondition.ts";
-import { findProfile, maySeeValues, resolvedMeta, toPathParam } from "../profile.ts";
-import { queryOf } from "../query.ts";
+import { findProfile, resolvedMeta, toPathParam } from "../profile.ts";
+import { queryOf, readBody } from "../query.ts";
 import { DeletedIdentifier, Identifier } from "../resources.ts";
 import { IdentifierInput, IdentifierUpdate } from "../schemas.ts";
 import { createReader } from "../../validation.ts";
@@ -57,8 +60,8 @@ const add = operation("identifiers:write", {
   errors: [...pathErrors, "identity_conflict", "profile_redacted", "too_many_items"],
   examples: {
     bodies: {
-      "A phone": { type: "phone", value: "+351910000123" },
-      "A primary email": { type: "email", value: "ada@example.com", is_primary: true },
+      "A phone": { type: "phone", value: "+351910000124" },
+      "A primary email": { type: "email", value: "ada.lovelace@example.com", is_primary: true },
     },
     data: exampleIdentifier,
   },
@@ -79,6 +82,8 @@ const remove = operation("identifiers:write", {
   ...common,
   id: "removeIdentifier",
   summary: "Remove an identifier from a profile",
+  description:
+    "The last one stays: 422 `last_identifier`. No other identifier becomes primary in the place of one that is removed: mark another, or use the oldest.",
   precondition: true,
   data: DeletedIdentifier,
   success: { 200: "It is gone" },
@@ -119,11 +124,10 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
   });
 
   app.post<OfProfile>(path, add, async (request, reply) => {
-    queryOf(request);
     const { id: profileId } = request.params;
     decodeId("prof", profileId, "id");
     const precondition = readPrecondition(request);
-    const identifier = toIdentifierInput(addBody.read(request.body));
+    const identifier = toIdentifierInput(readBody(request, addBody));
     const { propertyId } = callerOf(request);
     const { profile, identifierId, created, resolvedFrom } = await calling(
       clients.profiles.addIdentifier(
@@ -136,15 +140,13 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
     void reply.code(created ? 201 : 200);
     if (created) void reply.header("location", `/v1/profiles/${added.profileId}/identifiers/${added.id}`);
     void reply.header("etag", etagOf(profile));
-    const json = JSON.stringify(identifierObject(added, maySeeValues(request)));
-    return sendData(request, reply, json, resolvedMeta(resolvedFrom));
+    return sendIdentifier(request, reply, added, resolvedFrom);
   });
 
   app.patch<OfIdentifier>(`${path}/:identifier_id`, promote, async (request, reply) => {
-    queryOf(request);
     const target = readTarget(request.params);
     const precondition = readPrecondition(request);
-    promoteBody.read(request.body);
+    readBody(request, promoteBody);
     const { propertyId } = callerOf(request);
     const { profile, resolvedFrom } = await calling(
       clients.profiles.promoteIdentifier(
@@ -154,8 +156,7 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
       toPathParam,
     );
     void reply.header("etag", etagOf(profile));
-    const json = JSON.stringify(identifierObject(pick(profile, target.identifierId), maySeeValues(request)));
-    return sendData(request, reply, json, resolvedMeta(resolvedFrom));
+    return sendIdentifier(request, reply, pick(profile, target.identifierId), resolvedFrom);
   });
 
   app.delete<OfIdentifier>(`${path}/:identifier_id`, remove, async (request, reply) => {
@@ -174,6 +175,18 @@ export function identifierRoutes(app: FastifyInstance, { clients, profiles, curs
     const deleted = { id: target.identifierId, object: "identifier", deleted: true };
     return sendData(request, reply, JSON.stringify(deleted), resolvedMeta(resolvedFrom));
   });
+}
+
+/** Answers a write with the identifier as it now is. */
+function sendIdentifier(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  identifier: IdentifierMessage,
+  resolvedFrom: string | undefined,
+): FastifyReply {
+  const showValue = maySeeValues(request);
+  const [own = "", other] = [showValue, !showValue].map((shown) => JSON.stringify(identifierObject(identifier, shown)));
+  return sendData(request, reply, own, resolvedMeta(resolvedFrom), other);
 }
 
 /** @throws DaybookError `invalid_id` with param `id` or `identifier_id`. */

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { calling } from "#shared/interceptors.ts";
 import { formatTimestamp } from "#shared/time.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
-import { aggregateJson, toAggregateRequest } from "../convert/aggregates.ts";
+import { aggregateJson, toAggregateParam, toAggregateRequest } from "../convert/aggregates.ts";
 import { sendData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import { operation } from "../operation.ts";
-import { queryOf } from "../query.ts";
+import { readBody } from "../query.ts";
 import { MetricAggregate } from "../resources.ts";
 import { MetricAggregateCreate } from "../schemas.ts";
 import { createReader } from "../../validation.ts";
@@ -21,14 +21,17 @@ const aggregate = operation("metrics:read", {
   description:
     "How many events there were, the exact sum of their values, how many profiles they belong to. Buckets part the range at the hours, days, " +
     "weeks (from Monday) or months of the time zone; the first begins at `from`. Sums never mix currencies: without a currency chosen the " +
-    "answer is grouped by it. Merged profiles are one. Every event that was received up to `meta.as_of` is counted, none twice.\n\n" +
-    "Grouping and filtering by `properties.<path>` reads the events themselves, at most 200,000 of them. An answer has at most 10,000 " +
-    "buckets, 1,000 series, and 100,000 values of each measurement.",
+    "answer is grouped by it. Merged profiles are one. Every event that was received up to `meta.as_of` is counted, none twice. A metric " +
+    "answers from the 201 of its first event on.\n\n" +
+    "Grouping and filtering by paths of properties reads the events themselves, at most 200,000 of them. A path through an array is refused " +
+    "with `unsupported_group_by`, in `group_by` and in `filter`. An answer has at most 10,000 " +
+    "buckets, 1,000 series, and 100,000 values of each measurement. Two are counted at a time for a property, and others wait for up to 5 seconds; " +
+    "one that would wait longer is answered 429.",
   body: [MetricAggregateCreate],
   reads: true,
   data: MetricAggregate,
   success: { 200: "The answer" },
-  errors: ["invalid_id", "parameter_conflict", "resource_not_found", "too_many_items"],
+  errors: ["invalid_id", "parameter_conflict", "resource_not_found", "too_many_items", "unsupported_group_by"],
   examples: {
     bodies: {
       "Orders and revenue by day, in euros": {
@@ -46,6 +49,13 @@ const aggregate = operation("metrics:read", {
         from: "2026-11-01T00:00:00Z",
         to: "2026-12-01T00:00:00Z",
         group_by: ["source"],
+      },
+      "By a property whose name has a dot": {
+        metric: "order.completed",
+        from: "2026-11-01T00:00:00Z",
+        to: "2026-12-01T00:00:00Z",
+        group_by: [["properties", "utm.source"]],
+        filter: [{ field: ["properties", "order_id"], value: "1001" }],
       },
     },
     data: {
@@ -69,11 +79,10 @@ const aggregate = operation("metrics:read", {
 
 export function metricAggregateRoutes(app: FastifyInstance, { clients }: NativeContext): void {
   app.post("/metric-aggregates", aggregate, async (request, reply) => {
-    queryOf(request);
-    const body = reader.read(request.body);
+    const body = readBody(request, reader);
     const { propertyId } = callerOf(request);
-    const asked = clients.metrics.aggregateMetric(toAggregateRequest(propertyId, body), callOptions(callOf(request)));
-    const answer = await calling(asked);
+    const asked = clients.metrics.aggregateMetric(toAggregateRequest(propertyId, body), readOptions(request, reply));
+    const answer = await calling(asked, toAggregateParam(body));
     if (!answer.asOf) throw new Error("an answer is as of an instant");
     return sendData(request, reply, aggregateJson(body, answer), { as_of: formatTimestamp(answer.asOf) });
   });

@@ -11,7 +11,7 @@ import { sendData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
-import { queryOf } from "../query.ts";
+import { queryOf, readBody } from "../query.ts";
 import { Metric } from "../resources.ts";
 import { MetricCreate, MetricUpdate } from "../schemas.ts";
 import { createReader } from "../../validation.ts";
@@ -27,7 +27,7 @@ const list = operation("metrics:read", {
     filters: {
       name: "The metric of this event type",
       source: "Metrics whose first event came from this source",
-      system: "true or false: metrics that are, or are not, the platform's own",
+      system: { description: "Metrics that are, or are not, the platform's own", oneOf: ["true", "false"] },
     },
     paged: true,
   },
@@ -102,7 +102,7 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     const { propertyId } = callerOf(request);
     const name = query.filters.get("name");
     const source = query.filters.get("source");
-    const system = readBoolean(query.filters.get("system"), "filter[system]");
+    const system = query.filters.get("system");
     const page = openPage(request, query, cursors, "metrics");
     const { metrics, hasMore } = await calling(
       clients.metrics.listMetrics(
@@ -111,7 +111,7 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
           limit: query.limit,
           ...(name === undefined ? {} : { name }),
           ...(source === undefined ? {} : { source }),
-          ...(system === undefined ? {} : { system }),
+          ...(system === undefined ? {} : { system: system === "true" }),
           ...(page.after === undefined ? {} : { afterMetricId: page.after }),
         },
         callOptions(callOf(request)),
@@ -121,12 +121,11 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
   });
 
   app.post("/metrics", create, async (request, reply) => {
-    queryOf(request);
-    const { name, description } = createBody.read(request.body);
+    const { name, description } = readBody(request, createBody);
     const { propertyId } = callerOf(request);
     const { metric } = await calling(
       clients.metrics.createMetric(
-        { propertyId, name, ...(description === undefined ? {} : { description }), ...operationOf(request) },
+        { propertyId, name, ...(typeof description === "string" ? { description } : {}), ...operationOf(request) },
         callOptions(callOf(request)),
       ),
     );
@@ -147,10 +146,9 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
   });
 
   app.patch<WithId>("/metrics/:id", update, async (request, reply) => {
-    queryOf(request);
     const { id: metricId } = request.params;
     decodeId("mtr", metricId, "id");
-    const { description } = updateBody.read(request.body);
+    const { description } = readBody(request, updateBody);
     const { propertyId } = callerOf(request);
     const { metric } = await calling(
       clients.metrics.updateMetric(
@@ -166,10 +164,4 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
 function sendWritten(request: FastifyRequest, reply: FastifyReply, metric: MetricMessage | undefined): FastifyReply {
   if (!metric) throw new Error("the metric was not returned");
   return sendData(request, reply, metricJson(metric));
-}
-
-function readBoolean(text: string | undefined, param: string): boolean | undefined {
-  if (text === undefined || text === "true" || text === "false")
-    return text === undefined ? undefined : text === "true";
-  throw new DaybookError("parameter_invalid", "This is true or false.", { param });
 }

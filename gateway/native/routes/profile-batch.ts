@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import type { UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { fromErrorMessage, type DaybookError } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
-import { checkItemCount } from "#shared/limits.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
@@ -10,10 +9,9 @@ import type { NativeContext } from "../context.ts";
 import { toUpsertRequest } from "../convert/profiles.ts";
 import { exampleProfileBatch } from "../examples.ts";
 import { operation } from "../operation.ts";
-import { refusePrecondition } from "../precondition.ts";
-import { queryOf } from "../query.ts";
+import { readBody } from "../query.ts";
 import { BatchResult } from "../resources.ts";
-import { ProfileBatch, ProfileBatchItem, profileBatchItemsMax } from "../schemas.ts";
+import { ProfileBatch, ProfileBatchItem } from "../schemas.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
 
 const batchBody = createBatchReader(ProfileBatch, "profiles");
@@ -52,11 +50,8 @@ const batch = operation("profiles:write", {
 
 export function profileBatchRoutes(app: FastifyInstance, { clients }: NativeContext): void {
   app.post("/profiles/batch", batch, async (request, reply) => {
-    queryOf(request);
-    refusePrecondition(request);
     const { propertyId } = callerOf(request);
-    const body = batchBody.read(request.body);
-    checkItemCount(body.profiles.length, profileBatchItemsMax, "profiles");
+    const body = readBody(request, batchBody);
     const items = body.profiles.map((item, index) =>
       readItem(item, (each) => Object.assign(toUpsertRequest("", batchItem.read(each)), operationOf(request, index))),
     );

@@ -5,7 +5,7 @@ import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { isJsonObject } from "#shared/json.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import {
   fromGuideUpsert,
@@ -18,11 +18,13 @@ import {
 } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
 import { exampleIdentifier, exampleIds, exampleProfile } from "../examples.ts";
+import { identifierFilter } from "../filters.ts";
 import { operation } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
 import { readPrecondition } from "../precondition.ts";
 import { findProfile, sendWritten, shownIdentifiers, toPathParam } from "../profile.ts";
-import { queryOf } from "../query.ts";
+import { queryOf, readBody } from "../query.ts";
+import { impossibleChange } from "../../refusals.ts";
 import { Profile } from "../resources.ts";
 import { GuideProfileUpsert, ProfileCreate, ProfileMerge, ProfileUpdate, ProfileUpsert } from "../schemas.ts";
 import { createReader } from "../../validation.ts";
@@ -42,12 +44,14 @@ const list = operation("profiles:read", {
   id: "listProfiles",
   tag: "Profiles",
   summary: "List profiles",
+  description:
+    "Active profiles unless filter[status] asks for others. Filters by identifiers take values as a write does.",
   query: {
     filters: {
-      email: "The profile with this email, normalised as on write",
-      phone: "The profile with this phone; a plus in a query is written %2B",
-      external_id: "The profile with this external_id",
-      status: "active (the default), merged or redacted",
+      email: identifierFilter("email", "The profile with this email, normalised as on write"),
+      phone: identifierFilter("phone", "The profile with this phone; a plus in a query is written %2B"),
+      external_id: identifierFilter("external_id", "The profile with this external_id"),
+      status: { description: "active unless another is named", oneOf: ["active", "merged", "redacted"] },
       tag: "Profiles with this tag",
     },
     ranges: { created_at: "When the profile was made", updated_at: "When it last changed" },
@@ -79,16 +83,22 @@ const create = operation("profiles:write", {
   id: "createProfile",
   tag: "Profiles",
   summary: "Create a profile",
+  description:
+    "Every identifier must be new to the property: one that a profile has is refused with `identity_conflict`. To write to that profile instead, " +
+    "upsert it.",
   body: [ProfileCreate],
   precondition: true,
   data: Profile,
   success: { 201: "The profile made" },
   etag: true,
-  errors: ["identity_conflict"],
+  errors: ["identity_conflict", "parameter_conflict", "too_many_items"],
   examples: {
     bodies: {
       "A customer": {
-        identifiers: [ada, { type: "external_id", value: "customer-7" }],
+        identifiers: [
+          { type: "email", value: "grace@example.com" },
+          { type: "external_id", value: "customer-8" },
+        ],
         attributes: { plan: "gold", interests: ["tea", "books"] },
         location: { city: "Lisbon", country: "PT", timezone: "Europe/Lisbon" },
       },
@@ -109,7 +119,7 @@ const upsert = operation("profiles:write", {
   data: Profile,
   success: { 200: "The profile updated", 201: "The profile made" },
   etag: true,
-  errors: ["identity_conflict", "invalid_path", "not_an_array", "parameter_conflict"],
+  errors: ["identity_conflict", "invalid_path", "not_an_array", "parameter_conflict", "too_many_items"],
   examples: {
     bodies: {
       "By email, with attributes": { identifiers: [ada], attributes: { plan: "gold" } },
@@ -130,6 +140,9 @@ const read = operation("profiles:read", {
   id: "getProfile",
   tag: "Profiles",
   summary: "Read a profile",
+  description:
+    "The id of a merged profile reads its survivor, and `meta.resolved_from` has the id that was asked for. The ETag is the version of the profile " +
+    "that is answered.",
   query: { expands, resolves: true },
   data: Profile,
   success: { 200: "The profile; the survivor, when the one named is merged" },
@@ -142,12 +155,15 @@ const update = operation("profiles:write", {
   id: "updateProfile",
   tag: "Profiles",
   summary: "Change attributes and location of a profile",
+  description:
+    "Exactly one of `attributes` and `attribute_operations` is required, also where only `location` is to change. Each key of `attributes` replaces " +
+    "that key; operations apply in order, all or none. The id of a merged profile writes its survivor, whose ETag If-Match is held against.",
   body: [ProfileUpdate],
   precondition: true,
   data: Profile,
   success: { 200: "The profile after the write" },
   etag: true,
-  errors: [...pathErrors, "profile_redacted", "invalid_path", "not_an_array", "parameter_conflict"],
+  errors: [...pathErrors, "profile_redacted", "invalid_path", "not_an_array", "parameter_conflict", "too_many_items"],
   examples: {
     bodies: {
       "Attributes and location": { attributes: { plan: "silver" }, location: { city: "Porto" } },
@@ -169,13 +185,14 @@ const merge = operation("profiles:merge", {
   description:
     "The values of the profile in the path win; attributes, tags, location fields and identifiers that it lacks come from the source, " +
     "whose events read as the survivor's at once. Of two primary identifiers of a type the survivor's stays primary. Refused when the attributes " +
-    "of both take more than 256 KB together.",
+    "of both take more than 256 KB together, and with 422 `too_many_items` when both have more than 1,000 identifiers together.",
   body: [ProfileMerge],
   precondition: true,
   data: Profile,
   success: { 200: "The survivor" },
   etag: true,
   errors: [...pathErrors, "invalid_state_transition"],
+  impossible: ["too_many_items"],
   examples: {
     bodies: { "The profile that goes": { source_profile_id: exampleIds.otherProfile } },
     data: exampleProfile,
@@ -206,7 +223,7 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
           limit,
           ...(after ? { after: { time: after.time, profileId: after.id } } : {}),
         },
-        callOptions(callOf(request)),
+        readOptions(request, reply),
       ),
       (param) => param.replace(/^identifiers\.(\d+).*$/, (_all, index: string) => `filter[${wanted[Number(index)]}]`),
     );
@@ -223,14 +240,13 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
   });
 
   app.post("/profiles", create, async (request, reply) => {
-    queryOf(request);
     // There is no profile yet that could be as the caller knows it.
     if (readPrecondition(request)) {
-      const message = "A profile that is to be made is in no version yet.";
+      const message = "`If-Match` must be left out: a profile that is created has no version yet.";
       throw new DaybookError("precondition_failed", message, { param: "If-Match" });
     }
     const { propertyId } = callerOf(request);
-    const body = toCreateRequest(propertyId, createBody.read(request.body));
+    const body = toCreateRequest(propertyId, readBody(request, createBody));
     const { profile } = await calling(
       clients.profiles.createProfile({ ...body, ...operationOf(request) }, callOptions(callOf(request))),
     );
@@ -238,13 +254,12 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
   });
 
   app.post("/profiles/upsert", upsert, async (request, reply) => {
-    queryOf(request);
     const { propertyId } = callerOf(request);
     const precondition = readPrecondition(request);
     const isGuide = isJsonObject(request.body) && isJsonObject(request.body.identifiers);
     const body = isGuide
-      ? fromGuideUpsert(propertyId, guideUpsertBody.read(request.body))
-      : toUpsertRequest(propertyId, upsertBody.read(request.body));
+      ? fromGuideUpsert(propertyId, readBody(request, guideUpsertBody))
+      : toUpsertRequest(propertyId, readBody(request, upsertBody));
     const types = body.identifiers.map(({ type }) => type);
     const { profile, created } = await profiles
       .upsertOne(propertyId, { ...body, precondition, ...operationOf(request) }, callOf(request))
@@ -264,11 +279,10 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
   });
 
   app.patch<WithId>("/profiles/:id", update, async (request, reply) => {
-    queryOf(request);
     const { id } = request.params;
     const precondition = readPrecondition(request);
     decodeId("prof", id, "id");
-    const body = toUpdateRequest(callerOf(request).propertyId, id, updateBody.read(request.body));
+    const body = toUpdateRequest(callerOf(request).propertyId, id, readBody(request, updateBody));
     const response = await calling(
       clients.profiles.updateProfile({ ...body, precondition, ...operationOf(request) }, callOptions(callOf(request))),
       toPathParam,
@@ -277,11 +291,10 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
   });
 
   app.post<WithId>("/profiles/:id/merge", merge, async (request, reply) => {
-    queryOf(request);
     const { id } = request.params;
     const precondition = readPrecondition(request);
     decodeId("prof", id, "id");
-    const { source_profile_id: sourceProfileId } = mergeBody.read(request.body);
+    const { source_profile_id: sourceProfileId } = readBody(request, mergeBody);
     const { propertyId } = callerOf(request);
     const { profile } = await calling(
       clients.profiles.mergeProfiles(
@@ -289,7 +302,9 @@ export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors
         callOptions(callOf(request)),
       ),
       toPathParam,
-    );
+    ).catch((error: unknown) => {
+      throw error instanceof DaybookError && error.code === "too_many_items" ? impossibleChange(error) : error;
+    });
     return sendWritten(request, reply, profile);
   });
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
@@ -21,7 +20,10 @@ const list = operation("accounts:read", {
     "arrays items and items[].sku; null teaches nothing; what was seen with two types is mixed. Nothing is forgotten when values change or go, but what only " +
     "a redacted profile had. " +
     "Attributes are learned as they are written; of those that were written before Daybook learned them, once, from the 10,000 newest profiles.",
-  query: { filters: { resource: "event or profile: only what was observed of these" }, paged: true },
+  query: {
+    filters: { resource: { description: "Only what was observed of these", oneOf: ["event", "profile"] } },
+    paged: true,
+  },
   data: Schema,
   list: true,
   success: { 200: "A page of schemas" },
@@ -54,9 +56,6 @@ export function schemaRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     const query = queryOf(request);
     const { propertyId } = callerOf(request);
     const resource = query.filters.get("resource");
-    if (resource !== undefined && resource !== "event" && resource !== "profile") {
-      throw new DaybookError("parameter_invalid", "This is event or profile.", { param: "filter[resource]" });
-    }
     const page = openPage(request, query, cursors, "schemas");
     const options = callOptions(callOf(request));
     const showsProfile = page.after === undefined && resource !== "event";

@@ -1,0 +1,84 @@
+/** The guides: the documents of the repository that users of the API read, as pages. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Marked, type Tokens } from "marked";
+import { Html, html } from "./html.ts";
+
+/** A guide: where it is under `/docs`, and what it says. */
+export interface Guide {
+  path: string;
+  title: string;
+  /** Its second-level headings. */
+  headings: readonly { id: string; text: string }[];
+  content: Html;
+}
+
+const root = join(import.meta.dirname, "../..");
+
+/** Files by the name that a page has under `/docs`, in the order of the contents. */
+const files = {
+  keys: "docs/keys.md",
+  errors: "docs/errors.md",
+  idempotency: "docs/idempotency.md",
+  redaction: "docs/redaction.md",
+  "rate-limits": "docs/rate-limits.md",
+  revisions: "docs/revisions.md",
+  compatibility: "gateway/compat/COVERAGE.md",
+} as const;
+
+/** Reads and renders all guides. */
+export function readGuides(): Guide[] {
+  return Object.entries(files).map(([name, file]) => renderGuide(name, readFileSync(join(root, file), "utf8")));
+}
+
+function renderGuide(name: string, markdown: string): Guide {
+  const marked = new Marked({ gfm: true });
+  const headings: { id: string; text: string; depth: number }[] = [];
+  marked.use({
+    renderer: {
+      heading(token: Tokens.Heading): string {
+        const text = this.parser.parseInline(token.tokens, this.parser.textRenderer);
+        const id = anchorOf(text);
+        headings.push({ id, text, depth: token.depth });
+        const level = String(token.depth);
+        return `<h${level} id="${id}">${this.parser.parseInline(token.tokens)}</h${level}>\n`;
+      },
+      link(token: Tokens.Link): string {
+        return html`<a href="${pageOf(token.href)}">${new Html(this.parser.parseInline(token.tokens))}</a>`.text;
+      },
+      code(token: Tokens.Code): string {
+        return html`<pre tabindex="0" role="region" aria-label="Example"><code>${token.text}</code></pre>`.text;
+      },
+    },
+  });
+  // Wide tables scroll by themselves.
+  const content = marked
+    .parse(markdown, { async: false })
+    .replaceAll("<table>", '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>')
+    .replaceAll("</table>", "</table></div>");
+  const title = headings.find(({ depth }) => depth === 1)?.text ?? name;
+  return {
+    path: `/docs/${name}`,
+    title,
+    headings: headings.filter(({ depth }) => depth === 2),
+    content: new Html(content),
+  };
+}
+
+/** The anchor that GitHub gives a heading, so that links hold in both places. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/g, "")
+    .replaceAll(" ", "-");
+}
+
+/** Where a link between documents leads among the pages. */
+function pageOf(target: string): string {
+  if (/^(?:https?:|#)/.test(target)) return target;
+  const [file = "", anchor] = target.split("#");
+  const base = file.slice(file.lastIndexOf("/") + 1);
+  const found = Object.entries(files).find(([, known]) => known.endsWith(`/${base}`));
+  // What is not among the guides is told by the page of the API.
+  return found ? `/docs/${found[0]}${anchor === undefined ? "" : `#${anchor}`}` : "/docs";
+}

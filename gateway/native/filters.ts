@@ -1,0 +1,29 @@
+/** Filters of lists whose values have a form. */
+import { tryDecodeId, type IdPrefix } from "#shared/ids.ts";
+import { readValue } from "#shared/values/identifiers.ts";
+import { mismatch } from "#shared/values/wording.ts";
+import type { Filter } from "./query.ts";
+import { idExpected, idPattern } from "./rules.ts";
+
+/** A filter by the id of a resource. */
+export function idFilter(prefix: IdPrefix, description: string): Filter {
+  return {
+    description,
+    pattern: idPattern(prefix),
+    check: (value, param) =>
+      tryDecodeId(prefix, value) === undefined
+        ? mismatch(param, idExpected(prefix), value, { code: "invalid_id" })
+        : undefined,
+  };
+}
+
+/** A filter by an identifier of a type. */
+export function identifierFilter(type: string, description: string): Filter {
+  return {
+    description,
+    check(value, param) {
+      const reading = readValue(type, value, param);
+      return "error" in reading ? reading.error : undefined;
+    },
+  };
+}
