@@ -3,6 +3,7 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createLocalBus } from "#shared/bus.ts";
 import { busRoutes } from "#shared/bus-operator.ts";
@@ -10,17 +11,19 @@ import { systemClock, type Clock } from "#shared/clock.ts";
 import { inProcessTransport } from "#shared/in-process.ts";
 import type { Owner } from "#shared/lifecycle.ts";
 import type { Log } from "#shared/log.ts";
-import { connectNatsBus } from "#shared/nats/bus.ts";
+import { openNatsBus } from "#shared/nats/open.ts";
 import type { NatsSettings } from "#shared/nats/settings.ts";
 import { connectNatsSignals } from "#shared/nats/signals.ts";
-import { openDatabase, waitForDatabase } from "#shared/postgres.ts";
+import { createSigner } from "#shared/nats/signature.ts";
+import { openServiceDatabase } from "#shared/reads.ts";
 import type { Service, ServiceContext } from "#shared/service.ts";
 import { createLocalSignals } from "#shared/signals.ts";
+import { startService } from "#shared/start.ts";
 import { serviceRoutes, type Routes } from "#shared/transport.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
-import type { CompatSettings } from "../../gateway/config.ts";
-import type { ListenerLimits } from "../../gateway/listener.ts";
+import type { CompatSettings, EdgeSettings } from "../../gateway/config.ts";
+import { createReadiness } from "../../gateway/readiness.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
@@ -36,6 +39,8 @@ export interface DaybookOptions {
   /** How much an outbox may hold before writes are refused. */
   outboxBytesMax?: number | undefined;
   internalToken: string;
+  /** What messages on the bus may be signed with beside it. */
+  previousToken?: string | undefined;
   bootstrapKeys: { live: string; test: string };
   limits: RateLimits;
   /** Of the compatibility surface, if not as without any settings. */
@@ -44,8 +49,8 @@ export interface DaybookOptions {
   log: Log;
   registry: Registry;
   clock?: Clock;
-  /** What clients may take of the public listener, if it is not what they may take of every gateway. */
-  listener?: ListenerLimits;
+  /** What differs of the public surface from that of every gateway. */
+  edge?: Partial<EdgeSettings>;
   /** How long the gateway remembers who a key is, if not as long as every gateway. */
   callerAgeMsMax?: number;
 }
@@ -64,57 +69,64 @@ export interface Daybook {
   isNew: boolean;
 }
 
-const connectionsMax = { identity: 2, profile: 8, event: 12, metric: 6 };
+/** 38 in all: two processes, the old one and the new one of a restart, fit into the 100 that PostgreSQL allows unless it is set. */
+const connections = {
+  identity: { writes: 2, reads: 1 },
+  profile: { writes: 8, reads: 4 },
+  event: { writes: 9, reads: 6 },
+  metric: { writes: 4, reads: 4 },
+} as const;
 
-/** Starts everything; `owner` is given all that must be closed. */
-export async function startDaybook(options: DaybookOptions, owner: Owner): Promise<Daybook> {
+/**
+ * Starts everything; `owner` is given all that must be closed.
+ * @param stopping ends the waiting for a database that is away.
+ */
+export async function startDaybook(options: DaybookOptions, owner: Owner, stopping: AbortSignal): Promise<Daybook> {
   const { log, registry, internalToken, clock = systemClock } = options;
-  const bus = owner.own(
-    options.nats ? await connectNatsBus({ ...options.nats, name: "daybook", log, registry }) : createLocalBus(log),
-  );
-  const signals = owner.own(
-    options.nats ? connectNatsSignals({ ...options.nats, name: "daybook", log, registry }) : createLocalSignals(log),
-  );
-  const contextOf = async (name: keyof typeof connectionsMax): Promise<ServiceContext> => {
-    const database = openDatabase({
-      url: options.databaseUrl,
-      applicationName: `daybook-${name}`,
-      connectionsMax: connectionsMax[name],
-      log,
-    });
-    owner.defer(() => database.end());
-    await waitForDatabase(database);
-    return { database, bus, clock, log: log.child({ service: name }), registry };
+  const signer = createSigner(internalToken, options.previousToken);
+  const nats = options.nats && { ...options.nats, signer, name: "daybook", log, registry };
+  const bus = owner.own(nats ? openNatsBus(nats) : createLocalBus(log));
+  const signals = owner.own(nats ? connectNatsSignals(nats) : createLocalSignals(log));
+  const contextOf = (name: keyof typeof connections): ServiceContext => {
+    const pools = openServiceDatabase({ url: options.databaseUrl, name, connections: connections[name], log });
+    owner.defer(() => pools.end());
+    const { database, reads } = pools;
+    return { database, reads, bus, clock, log: log.child({ service: name }), registry };
   };
-  const transportTo = (service: Service): Transport =>
-    inProcessTransport(serviceRoutes(service, bus), internalToken, log, registry);
+  const transportTo = (service: Service): Transport => inProcessTransport(serviceRoutes(service, bus), log, registry);
 
   let isNew = false;
   const { bootstrapKeys, outboxBytesMax } = options;
   const identity = createIdentity(
-    { ...(await contextOf("identity")), signals },
+    { ...contextOf("identity"), signals },
     { bootstrapKeys, onBootstrap: () => (isNew = true) },
   );
-  const profile = createProfile(await contextOf("profile"), { outboxBytesMax });
+  const profile = createProfile(contextOf("profile"), { outboxBytesMax });
   const profiles = transportTo(profile);
   const profileClient = createClient(ProfileService, profiles);
-  const event = createEvent(await contextOf("event"), profileClient, { ...options.event, outboxBytesMax });
+  const identities = transportTo(identity);
+  const event = createEvent(
+    contextOf("event"),
+    { identity: createClient(IdentityService, identities), profiles: profileClient },
+    { ...options.event, outboxBytesMax },
+  );
   const events = transportTo(event);
-  const metric = createMetric(await contextOf("metric"), {
+  const metric = createMetric(contextOf("metric"), {
     events: createClient(EventService, events),
     profiles: profileClient,
   });
   // Who takes messages starts before who sends them: what is left in an outbox is published from the first moment on.
   const services = [identity, metric, event, profile];
-  for (const service of services) await owner.own(service).start();
+  for (const service of services) await startService(owner.own(service), log, stopping);
 
   const transports = {
-    identity: transportTo(identity),
+    identity: identities,
     profiles,
     events,
     metrics: transportTo(metric),
   };
   const clients = createClients(transports);
+  const readiness = createReadiness(clients.checkReady);
   const gateway = await createGateway({
     clients,
     clock,
@@ -122,7 +134,8 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
     registry,
     limits: options.limits,
     compat: options.compat,
-    listener: options.listener,
+    edge: options.edge,
+    readiness,
     signals,
     callerAgeMsMax: options.callerAgeMsMax,
     secret: internalToken,
@@ -135,5 +148,5 @@ export async function startDaybook(options: DaybookOptions, owner: Owner): Promi
       services.flatMap(({ outbox }) => outbox ?? []),
     )(router);
   };
-  return { gateway, transports, routes, checkReady: clients.checkReady, isNew };
+  return { gateway, transports, routes, checkReady: () => readiness.check(), isNew };
 }

@@ -8,6 +8,7 @@ import { runProcess, type Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { readOptionalNatsSettings } from "#shared/nats/settings.ts";
 import { readOutboxBytesMax } from "#shared/outbox-room.ts";
+import { readPreviousToken } from "#shared/process.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/server.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
 import { readEventSettings } from "../../services/event/config.ts";
@@ -26,13 +27,14 @@ function readLocalSettings() {
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
     databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
     nats: readOptionalNatsSettings(reader),
+    previousToken: readPreviousToken(reader),
     outboxBytesMax: readOutboxBytesMax(reader),
     bootstrapKeys: readBootstrapKeys(reader),
     event: readEventSettings(reader),
   }));
 }
 
-async function start(owner: Owner): Promise<void> {
+async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   const settings = readLocalSettings();
   const { host, dataDir } = settings;
   const giveBack = await claimFolder(dataDir);
@@ -49,22 +51,28 @@ async function start(owner: Owner): Promise<void> {
     databaseUrl = owner.own(await startPostgres(join(dataDir, "postgres"), secrets.databasePassword)).url;
   }
   const registry = createRegistry();
+  // Until the gateway has stopped it says that this process is not ready any more.
+  let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));
+  owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady: () => ready() }));
   const { gateway, transports, routes, checkReady, isNew } = await startDaybook(
     {
       databaseUrl,
       nats: settings.nats,
       outboxBytesMax: settings.outboxBytesMax,
       internalToken: secrets.internalToken,
+      previousToken: settings.previousToken,
       bootstrapKeys: { live: secrets.liveKey, test: secrets.testKey },
       limits: settings.limits,
       compat: settings.compat,
+      edge: settings.edge,
       event: settings.event,
       log,
       registry,
     },
     owner,
+    stopping,
   );
-  owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady }));
+  ready = checkReady;
   const { internalToken } = secrets;
   const rpc = owner.own(
     await serveRpc({ routes, credential: internalToken, host: "127.0.0.1", port: 0, log, registry }),

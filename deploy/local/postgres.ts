@@ -6,11 +6,15 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Closable } from "#shared/lifecycle.ts";
-import { isAlive } from "./state.ts";
+import { prepareServicesRole, servicesRole } from "./services-role.ts";
+import { isAlive, newInternalSecret } from "./state.ts";
 
 /** A running server. */
 export interface EmbeddedPostgres extends Closable {
+  /** For the services, with a role that is no superuser. */
   url: string;
+  /** For its owner. */
+  superuserUrl: string;
 }
 
 interface Binaries {
@@ -18,7 +22,7 @@ interface Binaries {
   postgres: string;
 }
 
-const user = "daybook";
+const superuser = "daybook";
 const systemUser = "postgres";
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 30_000;
@@ -55,7 +59,11 @@ export async function startPostgres(
   const logFile = `${folder}.log`;
   const all = { ...serverSettings, ...settings, port: String(port) };
   const words = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
-  const url = `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+  const urlOf = (user: string, secret: string): string =>
+    `postgres://${user}:${encodeURIComponent(secret)}@127.0.0.1:${port}/postgres`;
+  const superuserUrl = urlOf(superuser, password);
+  // Only this process needs it, so each start makes another.
+  const servicesPassword = newInternalSecret();
   const start = async (): Promise<ChildProcess> => {
     const log = await open(logFile, "a", 0o600);
     const server = run(runAs, [binaries.postgres, "-D", folder, ...words], log.fd);
@@ -65,7 +73,8 @@ export async function startPostgres(
 
   let server = await start();
   try {
-    await waitUntilReady(server, url, logFile);
+    await waitUntilReady(server, superuserUrl, logFile);
+    await prepareServicesRole(superuserUrl, servicesPassword);
   } catch (error) {
     await stop(server);
     throw error;
@@ -81,7 +90,8 @@ export async function startPostgres(
     }
   })();
   return {
-    url,
+    url: urlOf(servicesRole, servicesPassword),
+    superuserUrl,
     async close() {
       closing.abort();
       await watching;
@@ -139,7 +149,7 @@ async function initialise(binaries: Binaries, runAs: string[], folder: string, p
   await mkdir(draft, { recursive: true, mode: 0o700 });
   if (runAs.length > 0) await chown(draft, systemId("-u"), systemId("-g"));
   await writeFile(passwordFile, password, { mode: 0o600 });
-  const options = [`--username=${user}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
+  const options = [`--username=${superuser}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
   const [command = "", ...words] = [...runAs, binaries.initdb, "-D", draft, ...options];
   const result = spawnSync(command, [...words, "--encoding=UTF8", "--locale=C"], { encoding: "utf8" });
   await rm(passwordFile, { force: true });

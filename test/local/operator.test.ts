@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { EventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import { systemClock } from "#shared/clock.ts";
 import { newId, newUuid } from "#shared/ids.ts";
+import { createSigner } from "#shared/nats/signature.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { createApi, type Api } from "../support/api.ts";
@@ -16,7 +17,7 @@ import { connectToMesh } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { publishDeadLetter } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
-import { eventually, startNode } from "../support/processes.ts";
+import { eventually, inheritedEnv, startNode } from "../support/processes.ts";
 
 /** Runs a command to its end. */
 async function daybook(
@@ -24,7 +25,7 @@ async function daybook(
   ...words: string[]
 ): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, ["gateway/cli/main.ts", ...words], {
-    env: { PATH: process.env.PATH ?? "", ...env },
+    env: { ...inheritedEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [out, err] = ["", ""];
@@ -121,6 +122,17 @@ function expectCommandsWork(
     expect((await api.get(path)).body.data.status).toBe("active");
     expect((await daybook(env, ...words, "--yes")).code).toBe(0);
     expect((await api.get(path)).body.data.status).toBe("redacted");
+  });
+
+  test("a redaction of a merged profile says whom it redacted", async () => {
+    const { env, api, propertyId } = await connect();
+    const [survivor, source] = [await newProfile(api), await newProfile(api)];
+    await api.post(`${survivor.path}/merge`, { source_profile_id: source.id });
+    const words = ["profiles", "redact", source.id, "--property", propertyId, "--yes"];
+    const { code, out } = await daybook(env, ...words);
+    expect([code, out]).toEqual([0, expect.stringContaining(`${survivor.id} is redacted. ${source.id} was merged`)]);
+    const again = JSON.parse((await daybook(env, ...words, "--json")).out) as object;
+    expect(again).toEqual({ id: survivor.id, status: "redacted", resolved_from: source.id });
   });
 
   test("properties and keys are made, and a key is replaced and ended", async () => {
@@ -221,7 +233,7 @@ function expectCommandsWork(
     const nobody = "prof_01h00000000000000000000000";
     const cases: [number, RegExp, ...string[]][] = [
       [1, /no such profile.*resource_not_found/, "tags", "add", nobody, "vip", "--property", propertyId],
-      [1, /not an id/, "tags", "add", "x", "vip", "--property", propertyId],
+      [1, /must be an id of the form prof_/, "tags", "add", "x", "vip", "--property", propertyId],
       [2, /--property/, "tags", "add", nobody, "vip"],
       [2, /takes no --mode/, "properties", "list", "--mode", "live"],
       [2, /--mode is live or test/, "properties", "create", "Shop", "--mode", "beta"],
@@ -347,7 +359,12 @@ test("a dead letter of the mesh is shown with its reason, and given back to who 
   };
   const message = create(EventsRecordedSchema, { batchId: id, propertyId, events: [event] });
   const payload = toBinary(EventsRecordedSchema, message);
-  await publishDeadLetter(inject("natsUrl"), { consumer: "metric", id, subject: "daybook.event.recorded", payload });
+  await publishDeadLetter(inject("natsUrl"), createSigner(inject("mesh").internalToken), {
+    consumer: "metric",
+    id,
+    subject: "daybook.event.recorded",
+    payload,
+  });
   const status = JSON.parse((await daybook(env, "bus", "status", "--json")).out);
   expect(status.consumers.map(({ name }: { name: string }) => name)).toEqual(
     expect.arrayContaining(["event_anonymous", "event_profiles", "metric"]),

@@ -1,0 +1,55 @@
+/**
+ * The role that the services use in the embedded database. It is no superuser, so what gets to run SQL as a service neither reads files of the
+ * machine nor runs its programs.
+ */
+import pg from "pg";
+
+/** Its name. */
+export const servicesRole = "daybook_services";
+
+/**
+ * Makes the role if there is none, gives it a password, and what it needs: to make its schemas, and to own those that a superuser made for it in
+ * folders that are older than the role. To do it again changes nothing but the password.
+ * @param superuserUrl of the database that the services use.
+ */
+export async function prepareServicesRole(superuserUrl: string, password: string): Promise<void> {
+  const client = new pg.Client({ connectionString: superuserUrl });
+  await client.connect();
+  try {
+    await client.query("BEGIN");
+    // A statement that fails would stand in the server's log with the password.
+    await client.query("SET LOCAL log_min_error_statement = panic");
+    const { rowCount } = await client.query("SELECT FROM pg_roles WHERE rolname = $1", [servicesRole]);
+    if (rowCount === 0) await client.query(`CREATE ROLE ${servicesRole}`);
+    await client.query(
+      `ALTER ROLE ${servicesRole} LOGIN NOSUPERUSER NOCREATEROLE NOREPLICATION NOBYPASSRLS
+       PASSWORD ${client.escapeLiteral(password)}`,
+    );
+    await client.query(giveAway);
+    await client.query("COMMIT");
+  } finally {
+    await client.end();
+  }
+}
+
+// REASSIGN OWNED would be shorter; PostgreSQL refuses it for the superuser that initdb made. A sequence that belongs to a column goes with its table.
+const giveAway = `
+DO $$
+DECLARE
+  statement text;
+BEGIN
+  EXECUTE format('GRANT CREATE ON DATABASE %I TO ${servicesRole}', current_database());
+  FOR statement IN
+    SELECT format('ALTER SCHEMA %I OWNER TO ${servicesRole}', nspname)
+    FROM pg_namespace
+    WHERE nspowner = current_user::regrole AND nspname IN ('identity', 'profile', 'event', 'metric')
+    UNION ALL
+    SELECT format('ALTER TABLE %s OWNER TO ${servicesRole}', c.oid::regclass)
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relowner = current_user::regrole AND n.nspname IN ('identity', 'profile', 'event', 'metric')
+      AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S' AND d.deptype IN ('a', 'i'))
+  LOOP
+    EXECUTE statement;
+  END LOOP;
+END $$`;
