@@ -6,14 +6,17 @@ import { aggregate, uniques } from "./suites/aggregates.ts";
 import { batches } from "./suites/batches.ts";
 import { compatEvents, compatImport } from "./suites/compat.ts";
 import { counted } from "./suites/counted.ts";
+import { fairness } from "./suites/fairness.ts";
 import { full } from "./suites/full.ts";
 import { guarantees } from "./suites/guarantees.ts";
 import { indexes } from "./suites/indexes.ts";
 import { list } from "./suites/list.ts";
 import { mesh } from "./suites/mesh.ts";
+import { nonReaders } from "./suites/non-readers.ts";
 import { overload } from "./suites/overload.ts";
 import { profileReads, profileUpserts } from "./suites/profiles.ts";
 import { singleEvents } from "./suites/single-events.ts";
+import { stall } from "./suites/stall.ts";
 import type { Suite } from "./suites/suite.ts";
 import { startDatabase } from "./support/database.ts";
 import { readOptions, type Options } from "./support/options.ts";
@@ -31,6 +34,9 @@ const suites: Record<string, Suite> = {
   mesh,
   guarantees,
   overload,
+  "non-readers": nonReaders,
+  fairness,
+  stall,
   // The last: what they put into the tables would make them others than those of the suites before.
   list,
   aggregate,

@@ -3,8 +3,8 @@ import { join, resolve } from "node:path";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
-import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { encodeId } from "#shared/ids.ts";
+import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { decodeId, encodeId } from "#shared/ids.ts";
 import { callOptions } from "#shared/interceptors.ts";
 import { http2Transport } from "#shared/transport.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
@@ -20,6 +20,8 @@ export interface Daybook extends ServerProcess {
   services: { url: string; internalToken: string };
   /** Makes another key of the live property, with a limit of its own. */
   newKey: (requestsPerMinute: number) => Promise<string>;
+  /** Makes a property with a key, for a neighbour of the live one. */
+  newProperty: () => Promise<{ key: string; propertyId: string }>;
   /** The test property, in which nothing is recorded but what a suite puts there. */
   other: { key: string; propertyId: string };
   countEvents: () => Promise<number>;
@@ -66,6 +68,13 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
     async newKey(ordinary) {
       const request = { propertyId, name: "bench", scopes: ["events:write"], rateLimits: { ordinary } };
       return (await identity.createKey(request, callOptions({ requestId: "", caller: "bench" }))).secret;
+    },
+    async newProperty() {
+      const call = callOptions({ requestId: "", caller: "bench" });
+      const { property } = await identity.createProperty({ name: "bench", mode: Mode.TEST }, call);
+      const request = { propertyId: property?.id ?? "", name: "bench", scopes: ["events:write"] };
+      const { secret } = await identity.createKey(request, call);
+      return { key: secret, propertyId: decodeId("prop", request.propertyId, "property_id") };
     },
     other: { key: testKey, propertyId: await findProperty(database, testKey) },
     countEvents: () => countRows(database.pool, "event.events"),

@@ -8,6 +8,7 @@ export interface Gateways {
   addresses: string[];
   /** Of all of them together. */
   cpuSeconds: () => Promise<number>;
+  residentBytes: () => Promise<number>;
 }
 
 /** Starts so many; `owner` is given the processes. */
@@ -37,13 +38,13 @@ export async function startGateways({ services }: Daybook, count: number, owner:
       return { address, metrics: `http://127.0.0.1:${internalPort}/metrics` };
     }),
   );
+  const sumOf = async (pattern: RegExp): Promise<number> => {
+    const texts = await Promise.all(started.map(async ({ metrics }) => (await fetch(metrics)).text()));
+    return texts.map((text) => Number(pattern.exec(text)?.[1])).reduce((sum, value) => sum + value, 0);
+  };
   return {
     addresses: started.map(({ address }) => address),
-    async cpuSeconds() {
-      const texts = await Promise.all(started.map(async ({ metrics }) => (await fetch(metrics)).text()));
-      return texts
-        .map((text) => Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]))
-        .reduce((sum, seconds) => sum + seconds, 0);
-    },
+    cpuSeconds: () => sumOf(/^process_cpu_seconds_total (\S+)/m),
+    residentBytes: () => sumOf(/^process_resident_memory_bytes (\S+)/m),
   };
 }

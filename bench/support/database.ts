@@ -21,7 +21,7 @@ const statementTimeoutMs = 120_000;
 export async function startDatabase(owner: Owner): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "daybook-bench-"));
   owner.defer(() => rm(folder, { recursive: true, force: true }));
-  const { url } = owner.own(await startPostgres(join(folder, "postgres"), newInternalSecret()));
+  const { superuserUrl: url } = owner.own(await startPostgres(join(folder, "postgres"), newInternalSecret()));
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, statement_timeout: statementTimeoutMs });
   // An idle connection may break while all is being closed.
   pool.on("error", () => undefined);
