@@ -41,8 +41,12 @@ test("a service gives a whole answer for each of many items", async () => {
     call,
   );
   expect(results.map(({ outcome }) => outcome.case)).toEqual(["recorded", "error"]);
-  await expect(client.recordEvents({ propertyId: api.propertyId, events: [] }, call)).rejects.toThrow(/at least one/);
-  await expect(client.recordEvents({ propertyId: "prop_1", events: [{}] }, call)).rejects.toThrow(/not an id/);
+  await expect(client.recordEvents({ propertyId: api.propertyId, events: [] }, call)).rejects.toThrow(
+    /at least 1 item/,
+  );
+  await expect(client.recordEvents({ propertyId: "prop_1", events: [{}] }, call)).rejects.toThrow(
+    /must be an id of the form prop_/,
+  );
 });
 
 test("calls go their way beside large ones", async () => {

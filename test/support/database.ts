@@ -1,5 +1,6 @@
 /** Databases of their own for tests. */
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Closable } from "#shared/lifecycle.ts";
 
@@ -14,10 +15,29 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   await execute(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, close: () => execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
+  return { url: url.href, close: () => drop(serverUrl, name) };
 }
 
-async function execute(url: string, sql: string): Promise<void> {
+const dropTimeoutMs = 60_000;
+const dropRetryMs = 100;
+const insufficientPrivilege = "42501";
+
+/** Drops a database with its connections. A role that is no superuser cannot end an autovacuum worker, so it waits until there is none. */
+async function drop(serverUrl: string, name: string): Promise<void> {
+  const deadlineMs = performance.now() + dropTimeoutMs;
+  for (;;) {
+    try {
+      return await execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    } catch (error) {
+      const mayPass = error instanceof pg.DatabaseError && error.code === insufficientPrivilege;
+      if (!mayPass || performance.now() > deadlineMs) throw error;
+      await sleep(dropRetryMs);
+    }
+  }
+}
+
+/** Runs a statement. */
+export async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -5,6 +5,7 @@ import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts
 import { callOptions } from "#shared/interceptors.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
+import { createSigner } from "#shared/nats/signature.ts";
 import { createRegistry } from "#shared/server.ts";
 import { http2Transport, type Routes } from "#shared/transport.ts";
 import { startDaybook, type DaybookOptions } from "../../deploy/local/daybook.ts";
@@ -47,11 +48,14 @@ export interface SingleProcess extends TestDaybook {
 /** The credential among the services of a single process. */
 export const singleProcessToken = "a token for the single process of the tests";
 
+/** Signs for the bus as a single process does. */
+export const testSigner = createSigner(singleProcessToken);
+
 /** On whose behalf the tests call services. */
 export const testCall = callOptions({ requestId: "", caller: "test" }, 30_000);
 
-/** Runs a suite against the single process and against the mesh of five. */
-export function describeEverywhere(name: string, suite: (daybook: () => TestDaybook) => void): void {
+/** Runs a suite against the single process: one of what the gateway decides alone, which is the same in a mesh. */
+export function describeOnce(name: string, suite: (daybook: () => TestDaybook) => void): void {
   describe(`${name} (single process)`, () => {
     const owner = new Owner();
     let daybook: TestDaybook | undefined;
@@ -61,6 +65,11 @@ export function describeEverywhere(name: string, suite: (daybook: () => TestDayb
     afterAll(() => owner.close());
     suite(() => daybook ?? fail());
   });
+}
+
+/** Runs a suite against the single process and against the mesh of five. */
+export function describeEverywhere(name: string, suite: (daybook: () => TestDaybook) => void): void {
+  describeOnce(name, suite);
   describe(`${name} (mesh)`, () => {
     suite(() => connectToMesh());
   });
@@ -85,6 +94,7 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
       ...options,
     },
     owner,
+    new AbortController().signal,
   );
   const baseUrl = await gateway.listen({ host: "127.0.0.1", port: 0 });
   return { ...toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports)), routes };

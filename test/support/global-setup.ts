@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { Owner } from "#shared/lifecycle.ts";
-import { createDatabase } from "./database.ts";
+import { createDatabase, execute } from "./database.ts";
 import { startMesh, type MeshAddresses } from "./mesh.ts";
 import { startNats } from "./nats.ts";
 
@@ -25,14 +25,20 @@ const postgresSettings = {
   fsync: "off",
 };
 
+/** The services' own role, which may also make the databases of the tests. */
+async function startServicesPostgres(folder: string, owner: Owner): Promise<string> {
+  const { url, superuserUrl } = owner.own(await startPostgres(folder, "test", postgresSettings));
+  await execute(superuserUrl, `ALTER ROLE ${new URL(url).username} CREATEDB`);
+  return url;
+}
+
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const owner = new Owner();
   try {
     const folder = await mkdtemp(join(tmpdir(), "daybook-test-"));
     owner.defer(() => rm(folder, { recursive: true, force: true }));
     const [databaseUrl, natsUrl] = await Promise.all([
-      process.env.DATABASE_URL ??
-        startPostgres(join(folder, "postgres"), "test", postgresSettings).then((server) => owner.own(server).url),
+      process.env.DATABASE_URL ?? startServicesPostgres(join(folder, "postgres"), owner),
       process.env.NATS_URL ?? startNats(join(folder, "nats")).then((server) => owner.own(server).url),
     ]);
     provide("databaseUrl", databaseUrl);

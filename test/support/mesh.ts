@@ -1,6 +1,8 @@
 /** The mesh: five processes over one PostgreSQL and one NATS, calling each other over HTTP/2. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Owner } from "#shared/lifecycle.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";
+import { startProxy, type Proxy } from "./proxy.ts";
 
 /** Where the processes of a mesh are. */
 export interface MeshAddresses {
@@ -23,11 +25,31 @@ export interface KillableMesh {
   addresses: MeshAddresses;
   /** Kills a process with SIGKILL, starts it again in its place, and waits until it can do its part. */
   restart(name: ProcessName): Promise<void>;
+  /** Kills a process with SIGKILL, and waits until it is gone. */
+  kill(name: ProcessName): Promise<void>;
   /** Where the second gateway is. */
   secondGatewayUrl: string;
 }
 
-const names = ["identity", "profile", "event", "metric", "gateway"] as const;
+/** A mesh whose services are replaced while it works: each is behind a proxy that knows where the newest copy is. */
+export interface RollingMesh {
+  addresses: MeshAddresses;
+  gateway: RunningProcess;
+  /**
+   * Starts another copy of a service, sends new connections there, and then tells the old one to stop.
+   * @throws Error when a copy does not get ready, ended before it was told to, or did not end well.
+   */
+  roll(name: ServiceName): Promise<void>;
+}
+
+// Many may start at once, on a busy machine.
+const startTimeoutMs = 90_000;
+
+/** The services of a mesh. */
+export const serviceNames = ["identity", "profile", "event", "metric"] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+const names = [...serviceNames, "gateway"] as const;
 /** A process of a mesh; the second gateway is there if it was asked for. */
 export type ProcessName = (typeof names)[number] | "gateway2";
 
@@ -49,12 +71,53 @@ export async function startKillableMesh(
   owner: Owner,
   gateways: 1 | 2 = 1,
 ): Promise<KillableMesh> {
-  const internalToken = "a token for the mesh of the tests only";
   const ports = new Map<string, { port: number; internal: number }>();
   const wanted: ProcessName[] = gateways === 2 ? [...names, "gateway2"] : [...names];
   for (const name of wanted) ports.set(name, { port: await freePort(), internal: await freePort() });
   const url = (name: ProcessName): string => `http://127.0.0.1:${ports.get(name)?.port}`;
-  const common = {
+  const common = settingsOf({ databaseUrl, natsUrl, env }, url);
+  // All at once, as an orchestrator would: each waits for what it needs.
+  const start = (name: ProcessName): RunningProcess => {
+    const { port = 0, internal = 0 } = ports.get(name) ?? {};
+    const file = name.startsWith("gateway") ? "gateway/main.ts" : `services/${name}/main.ts`;
+    return owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }));
+  };
+  const processes = new Map(wanted.map((name) => [name, start(name)]));
+  await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
+    timeoutMs: startTimeoutMs,
+    explain: () =>
+      `the mesh is not ready\n${[...processes].map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
+  });
+  const internalUrl = (name: ProcessName): string => `http://127.0.0.1:${ports.get(name)?.internal}`;
+  const kill = async (name: ProcessName): Promise<void> => {
+    const process = processes.get(name);
+    process?.child.kill("SIGKILL");
+    await process?.ended;
+  };
+  return {
+    addresses: addressesOf(url, internalUrl, databaseUrl),
+    secondGatewayUrl: url("gateway2"),
+    kill,
+    async restart(name) {
+      await kill(name);
+      processes.set(name, start(name));
+      // A gateway is ready when all others are, and some of them may be down for reasons of their own.
+      const probe = name.startsWith("gateway") ? "live" : "ready";
+      const ready = `${internalUrl(name)}/health/${probe}`;
+      await eventually(async () => ((await fetch(ready)).ok ? true : undefined), {
+        timeoutMs: startTimeoutMs,
+        explain: () => `${name} is not ready`,
+      });
+    },
+  };
+}
+
+const internalToken = "a token for the mesh of the tests only";
+
+type UrlOf = (name: ProcessName) => string;
+
+function settingsOf({ databaseUrl, natsUrl, env = {} }: MeshServers, url: UrlOf): Record<string, string> {
+  return {
     HOST: "127.0.0.1",
     INTERNAL_TOKEN: internalToken,
     DATABASE_URL: databaseUrl,
@@ -66,42 +129,72 @@ export async function startKillableMesh(
     METRIC_URL: url("metric"),
     ...env,
   };
-  // All at once, as an orchestrator would: each waits for what it needs.
-  const start = (name: ProcessName): RunningProcess => {
-    const { port = 0, internal = 0 } = ports.get(name) ?? {};
-    const file = name.startsWith("gateway") ? "gateway/main.ts" : `services/${name}/main.ts`;
-    return owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }));
-  };
-  const processes = new Map(wanted.map((name) => [name, start(name)]));
-  await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
-    explain: () =>
-      `the mesh is not ready\n${[...processes].map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
-  });
-  const addresses = {
+}
+
+function addressesOf(url: UrlOf, internalUrl: UrlOf, databaseUrl: string): MeshAddresses {
+  return {
     gatewayUrl: url("gateway"),
     identityUrl: url("identity"),
     profileUrl: url("profile"),
     eventUrl: url("event"),
     metricUrl: url("metric"),
-    eventInternalUrl: `http://127.0.0.1:${ports.get("event")?.internal}`,
-    internalUrls: names.map((name) => `http://127.0.0.1:${ports.get(name)?.internal}`),
+    eventInternalUrl: internalUrl("event"),
+    internalUrls: names.map(internalUrl),
     internalToken,
     databaseUrl,
   };
+}
+
+// From the switch of the proxy to the end of the old copy.
+const switchDelayMs = 50;
+
+/** Starts a mesh of five, to be replaced service by service; `owner` is given the processes. */
+export async function startRollingMesh(servers: MeshServers, owner: Owner): Promise<RollingMesh> {
+  const proxies = new Map<ServiceName, Proxy>();
+  for (const name of serviceNames) proxies.set(name, owner.own(await startProxy()));
+  const gatewayPort = await freePort();
+  const url: UrlOf = (name) => `http://127.0.0.1:${proxies.get(name as ServiceName)?.port ?? gatewayPort}`;
+  const settings = settingsOf(servers, url);
+  const copies = new Map<ServiceName, RunningProcess>();
+  const internalUrls = new Map<ProcessName, string>();
+
+  async function start(name: ServiceName): Promise<RunningProcess> {
+    const [port, internal] = [await freePort(), await freePort()];
+    const env = { ...settings, PORT: String(port), INTERNAL_PORT: String(internal) };
+    const copy = startNode(`services/${name}/main.ts`, env);
+    owner.own(copy);
+    const internalUrl = `http://127.0.0.1:${internal}`;
+    await eventually(async () => ((await fetch(`${internalUrl}/health/ready`)).ok ? true : undefined), {
+      timeoutMs: startTimeoutMs,
+      explain: () => `a copy of ${name} is not ready: ${copy.output()}`,
+    });
+    proxies.get(name)?.sendTo(port);
+    internalUrls.set(name, internalUrl);
+    return copy;
+  }
+
+  await Promise.all(serviceNames.map(async (name) => copies.set(name, await start(name))));
+  const internal = await freePort();
+  const env = { ...settings, PORT: String(gatewayPort), INTERNAL_PORT: String(internal) };
+  const gateway = owner.own(startNode("gateway/main.ts", env));
+  internalUrls.set("gateway", `http://127.0.0.1:${internal}`);
+  await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
+    timeoutMs: startTimeoutMs,
+    explain: () => `the mesh is not ready: ${gateway.output()}`,
+  });
   return {
-    addresses,
-    secondGatewayUrl: url("gateway2"),
-    async restart(name) {
-      const process = processes.get(name);
-      process?.child.kill("SIGKILL");
-      await process?.ended;
-      processes.set(name, start(name));
-      // A gateway is ready when all others are, and some of them may be down for reasons of their own.
-      const probe = name.startsWith("gateway") ? "live" : "ready";
-      const ready = `http://127.0.0.1:${ports.get(name)?.internal}/health/${probe}`;
-      await eventually(async () => ((await fetch(ready)).ok ? true : undefined), {
-        explain: () => `${name} is not ready`,
-      });
+    addresses: addressesOf(url, (name) => internalUrls.get(name) ?? "", servers.databaseUrl),
+    gateway,
+    async roll(name) {
+      const old = copies.get(name);
+      copies.set(name, await start(name));
+      await sleep(switchDelayMs);
+      if (!old || old.child.exitCode !== null || old.child.signalCode !== null) {
+        throw new Error(`a copy of ${name} had ended before it was told to: ${old?.output()}`);
+      }
+      old.child.kill("SIGTERM");
+      const { code, signal } = await old.ended;
+      if (code !== 0) throw new Error(`a copy of ${name} ended with ${code ?? signal}: ${old.output()}`);
     },
   };
 }

@@ -2,6 +2,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Closable } from "#shared/lifecycle.ts";
 
@@ -16,10 +18,21 @@ export interface RunningProcess extends Closable {
 
 const stopTimeoutMs = 20_000;
 
+/** What every process is given of the environment. Node keeps what it makes of the sources in the cache, which halves the time of a start. */
+export const inheritedEnv = {
+  PATH: process.env.PATH ?? "",
+  HOME: process.env.HOME ?? "",
+  NODE_COMPILE_CACHE: join(tmpdir(), "daybook-test-compile-cache"),
+  // Nobody balances over the processes of tests.
+  SHUTDOWN_DELAY_MS: "0",
+};
+
 /** Starts `node` with a file of this project. Closing sends SIGTERM, then SIGKILL. */
 export function startNode(file: string, env: Record<string, string>): RunningProcess {
-  const inherited = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
-  const child = spawn(process.execPath, [file], { env: { ...inherited, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [file], {
+    env: { ...inheritedEnv, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));
