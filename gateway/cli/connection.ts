@@ -1,9 +1,8 @@
 /** How the commands reach the services. */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ConfigError, readSettings } from "#shared/config.ts";
+import { ConfigError, internalTokenLengthMin, readSettings } from "#shared/config.ts";
 import type { Transports } from "../clients.ts";
-import { internalTokenLengthMin } from "#shared/process.ts";
 import { connectServices, readServiceUrls } from "../config.ts";
 
 /** Written by a Daybook in one process while it runs. */

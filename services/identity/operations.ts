@@ -30,6 +30,8 @@ export const forgottenIdsMax = 1000;
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 const fingerprintBytes = 32;
+// A key that is let go of between two looks at it is claimed by the next turn, unless that happens again.
+const claimTurnsMax = 3;
 const leaseMicros = 3 * 1_000_000;
 const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
 
@@ -42,11 +44,22 @@ interface Claim {
 }
 
 /** Claims keys, and answers each claim in order. */
-export async function claim(
-  { database, clock }: ServiceContext,
-  wanted: readonly OperationClaim[],
-): Promise<ClaimOutcome[]> {
+export async function claim(context: ServiceContext, wanted: readonly OperationClaim[]): Promise<ClaimOutcome[]> {
+  const outcomes = new Map<Claim, ClaimOutcome>();
   const claims = wanted.map(readClaim);
+  let open = claims;
+  for (let turn = 0; open.length > 0 && turn < claimTurnsMax; turn++) {
+    for (const [one, outcome] of await claimOnce(context, open)) outcomes.set(one, outcome);
+    open = open.filter((one) => !outcomes.has(one));
+  }
+  return claims.map((one) => outcomes.get(one) ?? underWay());
+}
+
+/** Claims keys. @returns what became of each claim, but of those whose key somebody let go of meanwhile. */
+async function claimOnce(
+  { database, clock }: ServiceContext,
+  claims: readonly Claim[],
+): Promise<Map<Claim, ClaimOutcome>> {
   // Of several claims to one key the first may have it.
   const firsts = new Map(claims.toReversed().map((one) => [nameOf(one.property, one.key), one]));
   const first = [...firsts.values()];
@@ -70,12 +83,16 @@ export async function claim(
       : await findOperations(database, [
           [...others.values()].map(({ property }) => property),
           [...others.values()].map(({ key }) => key),
+          formatMicros(now),
         ]);
   const found = new Map(rows.map((row) => [nameOf(row.property_id, row.key), row]));
-  return claims.map((one) => {
-    const row = isGranted(one);
-    return row ? toClaimed(row) : toOther(one, found.get(nameOf(one.property, one.key)));
-  });
+  return new Map(
+    claims.flatMap((one) => {
+      const row = isGranted(one);
+      const outcome = row ? toClaimed(row) : toOther(one, found.get(nameOf(one.property, one.key)));
+      return outcome ? [[one, outcome]] : [];
+    }),
+  );
 
   function isGranted(one: Claim): ClaimedRow | undefined {
     const name = nameOf(one.property, one.key);
@@ -193,15 +210,15 @@ function toClaimed({ operation_id: id, attempt }: ClaimedRow): ClaimOutcome {
   });
 }
 
-function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOutcome {
-  // One that was let go of between the two looks may be claimed in a moment.
-  if (!row) return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
+/** @returns undefined when the key was not free at the first look, and is at the second. */
+function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOutcome | undefined {
+  if (!row) return undefined;
   if (row.fingerprint.compare(fingerprint) !== 0) {
     return create(ClaimOutcomeSchema, { outcome: { case: "reused", value: {} } });
   }
   const { status, headers, body, request_id: requestId, masked_body: maskedBody } = row;
   if (status === null || headers === null || body === null || requestId === null) {
-    return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
+    return row.is_free ? undefined : underWay();
   }
   const answer = {
     status,
@@ -211,6 +228,10 @@ function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOu
     ...(maskedBody === null ? {} : { maskedBody }),
   };
   return create(ClaimOutcomeSchema, { outcome: { case: "answer", value: answer } });
+}
+
+function underWay(): ClaimOutcome {
+  return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
 }
 
 function nameOf(property: string, key: string): string {

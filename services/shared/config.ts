@@ -1,5 +1,8 @@
 /** Reading of settings from the environment: once, in one place a process, with every problem reported at once. */
 
+/** Characters of the credential within a mesh. */
+export const internalTokenLengthMin = 32;
+
 /** What is wrong with the environment, a line for each setting. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];

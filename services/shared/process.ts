@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@connectrpc/connect";
 import { systemClock } from "./clock.ts";
-import { readSettings, type SettingsReader } from "./config.ts";
+import { internalTokenLengthMin, readSettings, type SettingsReader } from "./config.ts";
 import { readShutdownDelayMs, runProcess } from "./lifecycle.ts";
 import { createLog } from "./log.ts";
 import { openNatsBus } from "./nats/open.ts";
@@ -36,9 +36,6 @@ export interface ServiceDefinition<Settings> {
   read(reader: SettingsReader): Settings;
   create(context: ServiceContext, process: ServiceProcess<Settings>): Service;
 }
-
-/** Characters of the credential within a mesh. */
-export const internalTokenLengthMin = 32;
 
 /** The settings of every process that talks to others. */
 export function readMeshSettings(reader: SettingsReader) {

@@ -238,15 +238,4 @@ describeEverywhere("POST /v1/events/batch", (daybook) => {
     expect(recorded).toHaveLength(20);
     expect(new Set(recorded.map(({ data }) => data?.id)).size).toBe(20);
   });
-
-  test("backfill is charged to a window of its own", async () => {
-    const api = await daybook().newProperty();
-    const remaining = async (body: object): Promise<number> =>
-      Number((await api.post("/v1/events/batch", body)).headers.get("ratelimit-remaining"));
-    const backfill = { events: [item(0)], backfill: true };
-    const ordinary = { events: [item(0)] };
-    const [ordinaryBefore, backfillBefore] = [await remaining(ordinary), await remaining(backfill)];
-    expect(await remaining(backfill)).toBe(backfillBefore - 1);
-    expect(await remaining(ordinary)).toBe(ordinaryBefore - 1);
-  });
 });

@@ -382,6 +382,23 @@ describe("an operation", () => {
     }
   });
 
+  test("whose answer is forgotten while it is claimed is not under way", async () => {
+    const { identity } = daybook.clients;
+    const { profile } = await newProfile(api, "forgotten");
+    const answer = { status: 200, headers: {}, body: JSON.stringify({ id: profile }), requestId: "req_x" };
+    const seen = new Set<string | undefined>();
+    for (let turn = 0; turn < 300; turn++) {
+      const key = `forgotten-${turn}`;
+      const [first] = await claim(key);
+      const outcome = { case: "answer" as const, value: answer };
+      await identity.finishOperations({ operations: [{ operation: held(key, first), outcome }] }, testCall);
+      const forgetting = identity.forgetAnswers({ propertyId: api.propertyId, ids: [profile] }, testCall);
+      const [[second]] = await Promise.all([claim(key), forgetting]);
+      seen.add(second?.replace(/^op_\w+/, "op"));
+    }
+    expect([...seen].toSorted()).toEqual(["answer", "op 2"]);
+  });
+
   test("that was taken over gives no answer but the one that is kept", async () => {
     const { profile } = await newProfile(api, "slow");
     const send = (to: Api): Promise<Answer> =>

@@ -35,9 +35,15 @@ async function daybook(
   return { code, out, err };
 }
 
-function expectCommandsWork(
-  connect: () => Promise<{ env: Record<string, string>; api: Api & { baseUrl: string }; propertyId: string }>,
-): void {
+/** A Daybook as an operator has it. */
+interface Operated {
+  env: Record<string, string>;
+  api: Api & { baseUrl: string };
+  propertyId: string;
+}
+
+/** Commands that together reach every service, however it runs. */
+function expectServicesReached(connect: () => Promise<Operated>): void {
   test("properties are listed, and tags written and read", async () => {
     const { env, api, propertyId } = await connect();
     const run = async (...words: string[]) => {
@@ -59,6 +65,46 @@ function expectCommandsWork(
     expect(headers.get("etag")).toBe('"v4"');
   });
 
+  test("events are counted anew", async () => {
+    const { env, api, propertyId } = await connect();
+    const event = { type: "till.opened", identifier: { type: "card", value: "1" }, properties: {} };
+    const { status } = await api.post("/v1/events", event);
+    expect(status).toBe(201);
+    const asked = { metric: "till.opened", from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
+    const count = async (): Promise<number | undefined> =>
+      (await api.post("/v1/metric-aggregates", asked)).body.data?.series[0].count[0];
+    // It follows the answer by a moment.
+    expect(await eventually(async () => (await count()) || undefined)).toBe(1);
+    const { code, out, err } = await daybook(env, "metrics", "rebuild", "--property", propertyId, "--json");
+    expect([code, err]).toEqual([0, ""]);
+    expect(JSON.parse(out)).toEqual({ properties: 1 });
+    expect(await count()).toBe(1);
+  });
+
+  test("the outboxes are told of, and what they published is published again", async () => {
+    const { env } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, "bus", ...words, "--json");
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out);
+    };
+    const status = await run("status");
+    expect(status).toMatchObject({ bus: "ok", consumers: expect.any(Array), dead_letters: expect.any(Array) });
+    const count = expect.any(Number);
+    const outbox = { unpublished: count, published: count, bytes: count, failing: expect.any(Array) };
+    expect(status.outboxes).toEqual([
+      { name: "event", ...outbox },
+      { name: "profile", ...outbox },
+    ]);
+    expect(await run("republish")).toEqual({ republished: { event: count, profile: count } });
+    expect(await run("retry", "nobody")).toEqual({ retried: 0 });
+    const { out } = await daybook(env, "bus", "status");
+    expect(out).toMatch(/^outbox event {2}\d+ unpublished {2}\d+ published and not taken {2}\d+ bytes$/m);
+  });
+}
+
+/** All others, which are the same wherever the services are. */
+function expectCommandsWork(connect: () => Promise<Operated>): void {
   test("properties are made with a currency and a time zone, and both are changed", async () => {
     const { env } = await connect();
     const settings = ["--currency", "eur", "--timezone", "europe/berlin"];
@@ -84,22 +130,6 @@ function expectCommandsWork(
     expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining("--timezone")]);
     const missing = await daybook(env, "properties", "update", newId("prop"), "--name", "x");
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining("resource_not_found")]);
-  });
-
-  test("events are counted anew", async () => {
-    const { env, api, propertyId } = await connect();
-    const event = { type: "till.opened", identifier: { type: "card", value: "1" }, properties: {} };
-    const { status } = await api.post("/v1/events", event);
-    expect(status).toBe(201);
-    const asked = { metric: "till.opened", from: "2026-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
-    const count = async (): Promise<number | undefined> =>
-      (await api.post("/v1/metric-aggregates", asked)).body.data?.series[0].count[0];
-    // It follows the answer by a moment.
-    expect(await eventually(async () => (await count()) || undefined)).toBe(1);
-    const { code, out, err } = await daybook(env, "metrics", "rebuild", "--property", propertyId, "--json");
-    expect([code, err]).toEqual([0, ""]);
-    expect(JSON.parse(out)).toEqual({ properties: 1 });
-    expect(await count()).toBe(1);
   });
 
   test("compact references are switched on and off", async () => {
@@ -207,27 +237,6 @@ function expectCommandsWork(
     expect(everything.scopes).toContain("profiles:merge");
   });
 
-  test("the outboxes are told of, and what they published is published again", async () => {
-    const { env } = await connect();
-    const run = async (...words: string[]) => {
-      const { code, out, err } = await daybook(env, "bus", ...words, "--json");
-      if (code !== 0) throw new Error(err);
-      return JSON.parse(out);
-    };
-    const status = await run("status");
-    expect(status).toMatchObject({ bus: "ok", consumers: expect.any(Array), dead_letters: expect.any(Array) });
-    const count = expect.any(Number);
-    const outbox = { unpublished: count, published: count, bytes: count, failing: expect.any(Array) };
-    expect(status.outboxes).toEqual([
-      { name: "event", ...outbox },
-      { name: "profile", ...outbox },
-    ]);
-    expect(await run("republish")).toEqual({ republished: { event: count, profile: count } });
-    expect(await run("retry", "nobody")).toEqual({ retried: 0 });
-    const { out } = await daybook(env, "bus", "status");
-    expect(out).toMatch(/^outbox event {2}\d+ unpublished {2}\d+ published and not taken {2}\d+ bytes$/m);
-  });
-
   test("what goes wrong is said in a line", async () => {
     const { env, propertyId } = await connect();
     const nobody = "prof_01h00000000000000000000000";
@@ -300,7 +309,7 @@ function expectCommandsWork(
 
 describe("commands on npm start", () => {
   const owner = new Owner();
-  let local: { env: Record<string, string>; api: Api & { baseUrl: string }; propertyId: string } | undefined;
+  let local: Operated | undefined;
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "daybook-operator-"));
@@ -318,7 +327,10 @@ describe("commands on npm start", () => {
   });
   afterAll(() => owner.close());
 
-  expectCommandsWork(() => (local ? Promise.resolve(local) : Promise.reject(new Error("it has not started"))));
+  const connect = (): Promise<Operated> =>
+    local ? Promise.resolve(local) : Promise.reject(new Error("it has not started"));
+  expectServicesReached(connect);
+  expectCommandsWork(connect);
 
   test("nobody else can read how its services are reached", async () => {
     expect((await stat(join(folder, "connection.json"))).mode & 0o077).toBe(0);
@@ -338,7 +350,7 @@ function meshEnv(): Record<string, string> {
 }
 
 describe("commands on the mesh", () => {
-  expectCommandsWork(async () => {
+  expectServicesReached(async () => {
     const api = await connectToMesh().newProperty();
     return { env: meshEnv(), api: { ...api, baseUrl: inject("mesh").gatewayUrl }, propertyId: api.propertyId };
   });

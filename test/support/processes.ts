@@ -73,14 +73,19 @@ export async function eventually<T>(
   }
 }
 
-// Below the ports that systems give to outgoing connections, any of which may take one between the look and the use.
+// Below the ports that systems give to outgoing connections, any of which may take one between the look and the use. Each worker of a run has a
+// part of them to itself, and goes through it from place to place: no port is told twice while its first taker gets ready to listen.
 const portMin = 12_000;
-const portMax = 32_000;
+const portsOfWorker = 5_000;
+const workers = 4;
+const firstPort = portMin + portsOfWorker * (Number(process.env.VITEST_POOL_ID ?? 0) % workers);
+let nextPort = randomInt(portsOfWorker);
 
-/** A TCP port that nobody listens on. */
+/** A TCP port that nobody listens on, and that is told to nobody else. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(portMin, portMax);
+    const port = firstPort + nextPort;
+    nextPort = (nextPort + 1) % portsOfWorker;
     if (await isFree(port)) return port;
   }
 }

@@ -22,6 +22,8 @@ export interface OperationRow {
   request_id: string | null;
   /** Null too when it is the same as the body. */
   masked_body: string | null;
+  /** Nobody is at it any more. */
+  is_free: boolean;
 }
 
 /**
@@ -47,10 +49,11 @@ export const claimOperations = statement<ClaimedRow>(
    RETURNING property_id, key, operation_id, attempt`,
 );
 
-/** $1 property ids, $2 keys. One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
+/** $1 property ids, $2 keys, $3 now. One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
 export const findOperations = statement<OperationRow>(
   "identity.operations.find",
-  `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body
+  `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body,
+          o.leased_until <= $3 AS is_free
    FROM unnest($1::uuid[], $2::text[]) AS wanted (property_id, key)
    CROSS JOIN LATERAL (
      SELECT * FROM identity.operations WHERE property_id = wanted.property_id AND key = wanted.key LIMIT 1
