@@ -26,6 +26,11 @@ const files = {
   compatibility: "gateway/compat/COVERAGE.md",
 } as const;
 
+const pathOf = (name: string): string => `/docs/${name}`;
+
+/** Where the guides are, in the order of the contents. */
+export const guidePaths: readonly string[] = Object.keys(files).map(pathOf);
+
 /** Reads and renders all guides. */
 export function readGuides(): Guide[] {
   return Object.entries(files).map(([name, file]) => renderGuide(name, readFileSync(join(root, file), "utf8")));
@@ -58,7 +63,7 @@ function renderGuide(name: string, markdown: string): Guide {
     .replaceAll("</table>", "</table></div>");
   const title = headings.find(({ depth }) => depth === 1)?.text ?? name;
   return {
-    path: `/docs/${name}`,
+    path: pathOf(name),
     title,
     headings: headings.filter(({ depth }) => depth === 2),
     content: new Html(content),
@@ -80,5 +85,5 @@ function pageOf(target: string): string {
   const base = file.slice(file.lastIndexOf("/") + 1);
   const found = Object.entries(files).find(([, known]) => known.endsWith(`/${base}`));
   // What is not among the guides is told by the page of the API.
-  return found ? `/docs/${found[0]}${anchor === undefined ? "" : `#${anchor}`}` : "/docs";
+  return found ? `${pathOf(found[0])}${anchor === undefined ? "" : `#${anchor}`}` : "/docs";
 }

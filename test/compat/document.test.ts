@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/docs/example-ids.ts";
 import { createApi, type Answer } from "../support/api.ts";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { breakages, valuesOf } from "../support/generated.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 
@@ -11,7 +11,7 @@ const generatedPerOperation = 25;
 const seed = 20_261_120;
 const json = { "content-type": "application/vnd.api+json" };
 
-describeEverywhere("the compatibility surface in the OpenAPI document", (daybook) => {
+describeOnce("the compatibility surface in the OpenAPI document", (daybook) => {
   let api: TestProperty;
   let openApi: OpenApi;
   let ids: { profile: string; event: string; metric: string; job: string; account: string };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, inject, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
-import { connectToMesh, type TestProperty } from "../support/daybook.ts";
+import { connectTo, type TestProperty } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { startKillableMesh } from "../support/mesh.ts";
 import { startNats } from "../support/nats.ts";
@@ -36,7 +36,7 @@ test("each profile of an import that is killed halfway is written once, and each
   const { url: natsUrl } = owner.own(await startNats(folder));
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner);
-  const api = await connectToMesh(mesh.addresses).newProperty();
+  const api = await connectTo(mesh.addresses).newProperty();
 
   const emails = Array.from({ length: profilesCount }, (_, index) => `killed${index}@example.com`);
   const profiles = emails.map((email, index) => ({

@@ -1,12 +1,12 @@
 /** Every bad write of a profile gets its own error with `param`, and leaves nothing behind. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { newProfile, type Person } from "../support/people.ts";
 import { expectError, expectNothingBehind } from "../support/refusals.ts";
 import { profileId, type Case } from "./bad-events.cases.ts";
 import { guideCases, operationCases, profileCases, updateCases } from "./bad-profiles.cases.ts";
 
-describeEverywhere("bad profiles", (daybook) => {
+describeOnce("bad profiles", (daybook) => {
   let api: TestProperty;
   beforeAll(async () => {
     api = await daybook().newProperty();

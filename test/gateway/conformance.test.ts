@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/native/examples.ts";
 import { createApi, type Answer, type RequestOptions } from "../support/api.ts";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { breakages, valuesOf } from "../support/generated.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 import { newProfile } from "../support/people.ts";
@@ -13,7 +13,7 @@ const seed = 20_261_101;
 const json = { "content-type": "application/json" };
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"];
 
-describeEverywhere("conformance", (daybook) => {
+describeOnce("conformance", (daybook) => {
   let openApi: OpenApi;
   let count = 0;
   let api: TestProperty;

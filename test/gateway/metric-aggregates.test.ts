@@ -1,60 +1,21 @@
-/** Aggregates agree with a recount of the stored events, to the last digit, whatever was asked and whatever happened meanwhile. */
+/** What metric aggregates answer: their form, sums, groups and conditions. */
 import pg from "pg";
 import { expect, test } from "vitest";
-import { decodeId } from "#shared/ids.ts";
-import { describeEverywhere, testCall } from "../support/daybook.ts";
+import { describeEverywhere, describeOnce } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
 import { expectError } from "../support/refusals.ts";
 import {
   aggregated,
   aggregatesPath as path,
-  expectAgreement,
   randomEvents,
   recordAll as record,
   strangers as names,
 } from "../support/recount.ts";
 
 const all = ["count", "sum_value", "unique_profiles"];
-const hourMs = 3_600_000;
 
 describeEverywhere("metric aggregates", (daybook) => {
-  const zones: [string, string, string][] = [
-    // Each range holds a change of the clock in its zone, and neither begins nor ends on a whole quarter of an hour.
-    ["UTC", "2026-02-25T03:07:11.000123Z", "2026-03-12T19:59:59.5Z"],
-    ["Europe/Berlin", "2026-03-25T10:02:00Z", "2026-04-03T10:01:00Z"],
-    ["Europe/Berlin", "2026-10-20T00:00:00+02:00", "2026-11-02T00:00:00+01:00"],
-    ["America/St_Johns", "2026-03-01T00:00:00-03:30", "2026-03-15T01:20:00Z"],
-    ["America/St_Johns", "2026-10-27T12:34:56.789Z", "2026-11-09T00:00:00Z"],
-    ["Asia/Kathmandu", "2026-05-30T00:00:00Z", "2026-06-04T00:00:00Z"],
-    ["Australia/Lord_Howe", "2026-04-01T00:00:00Z", "2026-04-08T00:00:00Z"],
-    // Put on by half an hour, half an hour before midnight.
-    ["Asia/Pyongyang", "2018-05-03T00:00:00Z", "2018-05-06T00:00:00Z"],
-  ];
-  test.each(zones)("agree with a recount in %s from %s", async (timezone, from, to) => {
-    const api = await daybook().newProperty();
-    await record(api, randomEvents(1_500, from, to, names(40)));
-    await aggregated(api, { metric: "order.completed", from, to });
-    // Where a clock goes back by half an hour PostgreSQL's truncation to hours takes the half hours for one.
-    const hour = timezone === "Australia/Lord_Howe" ? [] : (["hour"] as const);
-    for (const interval of [undefined, ...hour, "day", "week", "month"] as const) {
-      await expectAgreement(daybook(), api, { interval, from, to, timezone });
-    }
-    await expectAgreement(daybook(), api, { interval: "day", from, to, timezone, groupBy: ["source", "currency"] });
-    // A range within one quarter of an hour.
-    const begin = new Date(Date.parse(from) - (Date.parse(from) % hourMs) + hourMs).toISOString();
-    const end = new Date(Date.parse(begin) + hourMs).toISOString();
-    const { body } = await api.post(path, { metric: "order.completed", from: begin, to: end });
-    const inner = new Date(Date.parse(begin) + 60_000).toISOString();
-    const parts = await Promise.all(
-      [
-        [begin, inner],
-        [inner, end],
-      ].map(([first, last]) => api.post(path, { metric: "order.completed", from: first, to: last })),
-    );
-    expect(parts.reduce((sum, part) => sum + part.body.data.series[0].count[0], 0)).toBe(body.data.series[0].count[0]);
-  });
-
   test("answer in the form that is documented", async () => {
     const api = await daybook().newProperty();
     const event = { type: "order_completed", identifier: { type: "email", value: "a@example.com" }, properties: {} };
@@ -169,6 +130,47 @@ describeEverywhere("metric aggregates", (daybook) => {
     expect(await uniques({ ...asked, interval: undefined })).toEqual([4]);
   });
 
+  test("a metric answers from the 201 of its first event on, with zero as of before it", async () => {
+    const api = await daybook().newProperty();
+    const database = new pg.Client({ connectionString: daybook().databaseUrl });
+    await database.connect();
+    try {
+      // Nothing is counted meanwhile.
+      await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
+      const at = new Date().toISOString();
+      const body = { type: "first_seen", identifier: newEmail(), properties: {}, occurred_at: at };
+      const event = (await api.post("/v1/events", body)).body.data;
+      const range = { from: "2020-01-01T00:00:00Z", to: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10) };
+      const asked = { ...range, to: `${range.to}T00:00:00Z` };
+      const answer = await api.post(path, { metric: "first_seen", ...asked });
+      expect(answer.body.data?.series, answer.text).toEqual([{ group: {}, count: [0] }]);
+      expect(answer.body.meta.as_of < event.received_at).toBe(true);
+      const id = answer.body.data.metric_id;
+      const expanded = [
+        (await api.get(`/v1/events/${event.id}?expand=metric`)).body.data,
+        ...(await api.get("/v1/events?expand=metric&filter[type]=first.seen")).body.data,
+      ];
+      expect(expanded.map(({ metric }) => metric)).toEqual(
+        [1, 2].map(() => expect.objectContaining({ id, system: false })),
+      );
+      expect((await api.get("/v1/metrics?filter[name]=first.seen")).body.data).toHaveLength(1);
+      expect((await api.get(`/v1/metrics/${id}`)).body.data).toMatchObject({ name: "first.seen", first_seen_at: null });
+      expectError(await api.post(path, { metric: "never.seen", ...asked }), 404, "resource_not_found", "metric");
+      await database.query("ROLLBACK");
+      // The same metric counts it as soon as that can be.
+      await eventually(async () => {
+        const { body: later } = await api.post(path, { metric_id: id, ...asked });
+        return later.data.series[0].count[0] === 1 ? true : undefined;
+      });
+      expect((await api.get(`/v1/metrics/${id}`)).body.data.first_seen_at).not.toBeNull();
+    } finally {
+      await database.query("ROLLBACK");
+      await database.end();
+    }
+  });
+});
+
+describeOnce("groups and conditions of metric aggregates", (daybook) => {
   test("group by properties and choose by them, from the events themselves", async () => {
     const api = await daybook().newProperty();
     const at = { occurred_at: "2026-01-01T10:00:00Z" };
@@ -257,45 +259,6 @@ describeEverywhere("metric aggregates", (daybook) => {
     }
   });
 
-  test("a metric answers from the 201 of its first event on, with zero as of before it", async () => {
-    const api = await daybook().newProperty();
-    const database = new pg.Client({ connectionString: daybook().databaseUrl });
-    await database.connect();
-    try {
-      // Nothing is counted meanwhile.
-      await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
-      const at = new Date().toISOString();
-      const body = { type: "first_seen", identifier: newEmail(), properties: {}, occurred_at: at };
-      const event = (await api.post("/v1/events", body)).body.data;
-      const range = { from: "2020-01-01T00:00:00Z", to: new Date(Date.now() + 86_400_000).toISOString().slice(0, 10) };
-      const asked = { ...range, to: `${range.to}T00:00:00Z` };
-      const answer = await api.post(path, { metric: "first_seen", ...asked });
-      expect(answer.body.data?.series, answer.text).toEqual([{ group: {}, count: [0] }]);
-      expect(answer.body.meta.as_of < event.received_at).toBe(true);
-      const id = answer.body.data.metric_id;
-      const expanded = [
-        (await api.get(`/v1/events/${event.id}?expand=metric`)).body.data,
-        ...(await api.get("/v1/events?expand=metric&filter[type]=first.seen")).body.data,
-      ];
-      expect(expanded.map(({ metric }) => metric)).toEqual(
-        [1, 2].map(() => expect.objectContaining({ id, system: false })),
-      );
-      expect((await api.get("/v1/metrics?filter[name]=first.seen")).body.data).toHaveLength(1);
-      expect((await api.get(`/v1/metrics/${id}`)).body.data).toMatchObject({ name: "first.seen", first_seen_at: null });
-      expectError(await api.post(path, { metric: "never.seen", ...asked }), 404, "resource_not_found", "metric");
-      await database.query("ROLLBACK");
-      // The same metric counts it as soon as that can be.
-      await eventually(async () => {
-        const { body: later } = await api.post(path, { metric_id: id, ...asked });
-        return later.data.series[0].count[0] === 1 ? true : undefined;
-      });
-      expect((await api.get(`/v1/metrics/${id}`)).body.data.first_seen_at).not.toBeNull();
-    } finally {
-      await database.query("ROLLBACK");
-      await database.end();
-    }
-  });
-
   test("a hundred years, numbers of any size and keys of any name are answered", async () => {
     const api = await daybook().newProperty();
     const event = { type: "order.completed", identifier: newEmail(), occurred_at: "1970-01-01T00:00:00Z" };
@@ -318,50 +281,6 @@ describeEverywhere("metric aggregates", (daybook) => {
     expect((await chosen("1e999999999")).body.data.series[0].count).toEqual([0]);
   });
 
-  test("what is counted anew is not counted again when its messages come late, and merges count before those do", async () => {
-    const api = await daybook().newProperty();
-    const range = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
-    await record(api, randomEvents(10, range.from, range.to, names(5)));
-    const asked = { metric: "order.completed", ...range };
-    const [before] = (await aggregated(api, asked)).body.data.series[0].count;
-    await api.post("/v1/metrics", { name: "late.comer" });
-    const database = new pg.Client({ connectionString: daybook().databaseUrl });
-    await database.connect();
-    try {
-      // Nobody can take a message meanwhile.
-      await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
-      const [one, other] = [await newProfile(api), await newProfile(api)];
-      const late = (type: string) =>
-        [one, other].map(({ id }) => ({ type, properties: {}, occurred_at: range.from, profile_id: id }));
-      await record(api, [...late("order.completed"), ...late("late.comer")]);
-      expect((await api.post(`${one.path}/merge`, { source_profile_id: other.id })).status).toBe(200);
-      // Counted from the events, as the roll-ups know nothing of either yet.
-      const measurements = ["count", "unique_profiles"];
-      const edge = { metric: "late.comer", measurements, from: range.from, to: "2026-01-01T00:10:00Z" };
-      expect((await api.post(path, edge)).body.data.series).toEqual([{ group: {}, count: [2], unique_profiles: [1] }]);
-      const request = { propertyId: api.propertyId };
-      await daybook().clients.metrics.rebuildRollups(request, testCall);
-      await eventually(
-        async () =>
-          (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0
-            ? true
-            : undefined,
-        { timeoutMs: 60_000 },
-      );
-      expect((await api.post(path, asked)).body.data.series[0].count).toEqual([before + 2]);
-    } finally {
-      await database.query("ROLLBACK");
-      await database.end();
-    }
-    const { body } = await aggregated(api, asked);
-    expect(body.data.series[0].count).toEqual([before + 2]);
-    const { metrics } = await daybook().clients.metrics.getMetrics(
-      { propertyId: api.propertyId, names: ["order.completed"] },
-      testCall,
-    );
-    expect(Number(metrics[0]?.eventCount)).toBe(12);
-  });
-
   test("a hundred thousand groupings are refused as quickly as three, and a currency of any characters is only one that nobody has", async () => {
     const api = await daybook().newProperty();
     const asked = { metric: "order.completed", from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
@@ -373,144 +292,5 @@ describeEverywhere("metric aggregates", (daybook) => {
       const { status, body } = await api.post(path, { ...asked, filter: { currency } });
       expect([currency, status, body.data?.series[0].count]).toEqual([currency, 200, [0]]);
     }
-  });
-
-  test("as_of is true while others record", async () => {
-    const api = await daybook().newProperty();
-    const received: string[] = [];
-    const recording = new AbortController();
-    const writers = Array.from({ length: 8 }, async () => {
-      while (!recording.signal.aborted) {
-        const { body } = await api.post("/v1/events", { type: "tick.tock", identifier: newEmail(), properties: {} });
-        received.push(body.data.received_at);
-      }
-    });
-    const range = { from: "2026-01-01T00:00:00Z", to: "2027-06-01T00:00:00Z" };
-    await eventually(async () =>
-      (await api.post(path, { metric: "tick.tock", ...range })).status === 200 ? true : undefined,
-    );
-    let compared = 0;
-    for (let turn = 0; turn < 60; turn++) {
-      const { body } = await api.post(path, { metric: "tick.tock", ...range });
-      const known = received.filter((at) => at <= body.meta.as_of).length;
-      compared = Math.max(compared, known);
-      expect(body.data.series[0].count[0]).toBeGreaterThanOrEqual(known);
-    }
-    recording.abort();
-    await Promise.all(writers);
-    expect(compared).toBeGreaterThan(0);
-    const { body } = await aggregated(api, { metric: "tick.tock", ...range });
-    expect(body.data.series[0].count[0]).toBe(received.length);
-  });
-
-  test("events from before there were roll-ups are counted from what is stored of them, and nothing is answered until they are", async () => {
-    const api = await daybook().newProperty();
-    const range = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
-    await record(api, randomEvents(1_200, range.from, range.to, names(20)));
-    const asked = { metric: "order.completed", measurements: all, interval: "week", ...range };
-    const before = await aggregated(api, asked);
-    const database = new pg.Client({ connectionString: daybook().databaseUrl });
-    await database.connect();
-    try {
-      const property = decodeId("prop", api.propertyId, "property_id");
-      // As an installation that had none is left by the migration.
-      await database.query("DELETE FROM metric.rollups WHERE property_id = $1", [property]);
-      await database.query("DELETE FROM metric.rollup_profiles WHERE property_id = $1", [property]);
-      await database.query(
-        `UPDATE metric.properties SET generation = 0, building = 1, building_up_to = now() + interval '2 seconds' WHERE property_id = $1`,
-        [property],
-      );
-    } finally {
-      await database.end();
-    }
-    const refusal = await api.post(path, asked);
-    expect([refusal.status, refusal.body.error.code, refusal.body.error.retryable]).toEqual([
-      503,
-      "service_unavailable",
-      true,
-    ]);
-    expect(refusal.headers.get("retry-after")).toMatch(/^\d+$/);
-    const after = await aggregated(api, asked);
-    expect(after.body.data).toEqual(before.body.data);
-  });
-
-  test("what is recorded while counting anew has to wait for its property is counted once", async () => {
-    const api = await daybook().newProperty();
-    const people = [{ profile_id: (await newProfile(api)).id }];
-    const asked = { metric: "order.completed", from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
-    const event = { type: "order.completed", properties: {}, occurred_at: asked.from, ...people[0] };
-    await record(api, [event]);
-    await aggregated(api, asked);
-    const database = new pg.Client({ connectionString: daybook().databaseUrl });
-    await database.connect();
-    let recorded = 1;
-    try {
-      const property = decodeId("prop", api.propertyId, "property_id");
-      await database.query("BEGIN");
-      await database.query("SELECT FROM metric.properties WHERE property_id = $1 FOR UPDATE", [property]);
-      const rebuilding = daybook().clients.metrics.rebuildRollups({ propertyId: api.propertyId }, testCall);
-      // Longer than what is received from then on is added to both.
-      for (const deadline = Date.now() + 3_000; Date.now() < deadline; recorded++) await record(api, [event]);
-      await database.query("COMMIT");
-      await rebuilding;
-    } finally {
-      await database.end();
-    }
-    await eventually(
-      async () => {
-        const state = await daybook().clients.metrics.describeRollups({ propertyId: api.propertyId }, testCall);
-        return state.propertiesBuilding === 0 ? true : undefined;
-      },
-      { timeoutMs: 60_000 },
-    );
-    expect((await aggregated(api, asked)).body.data.series[0].count).toEqual([recorded]);
-  });
-
-  test("counting all events anew changes nothing, also while others record", async () => {
-    const api = await daybook().newProperty();
-    const [from, to] = ["2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"];
-    const people = names(30);
-    await record(api, randomEvents(2_000, from, to, people));
-    const asked = {
-      metric: "order.completed",
-      measurements: all,
-      interval: "day",
-      from,
-      to,
-      timezone: "Europe/Berlin",
-    };
-    const before = await aggregated(api, asked);
-    const request = { propertyId: api.propertyId };
-    const isDone = async (): Promise<true | undefined> =>
-      (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0 ? true : undefined;
-    const { properties } = await daybook().clients.metrics.rebuildRollups(request, testCall);
-    expect(properties).toBe(1);
-    const recording = new AbortController();
-    const writers = Array.from({ length: 3 }, async () => {
-      for (let turn = 0; !recording.signal.aborted || turn < 3; turn++)
-        await record(api, randomEvents(20, to, "2026-03-01T00:00:00Z", people));
-    });
-    await eventually(isDone, { timeoutMs: 60_000 });
-    // Begun anew in the middle of it.
-    await daybook().clients.metrics.rebuildRollups(request, testCall);
-    await daybook().clients.metrics.rebuildRollups(request, testCall);
-    await eventually(isDone, { timeoutMs: 60_000 });
-    recording.abort();
-    await Promise.all(writers);
-    expect((await aggregated(api, asked)).body.data).toMatchObject({
-      buckets: before.body.data.buckets,
-      series: before.body.data.series,
-    });
-    await expectAgreement(daybook(), api, { interval: "day", from, to: "2026-03-01T00:00:00Z", timezone: "UTC" });
-    const { metrics } = await daybook().clients.metrics.getMetrics(
-      { ...request, names: ["order.completed"] },
-      testCall,
-    );
-    const { body } = await api.post(path, {
-      metric: "order.completed",
-      from: "2020-01-01T00:00:00Z",
-      to: "2030-01-01T00:00:00Z",
-    });
-    expect(Number(metrics[0]?.eventCount)).toBe(body.data.series[0].count[0]);
   });
 });

@@ -1,12 +1,12 @@
 /** The OpenAPI document: valid, complete, and true of what is answered. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, expect, test } from "vitest";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type OpenApi } from "../support/openapi.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
 
-describeEverywhere("the OpenAPI document", (daybook) => {
+describeOnce("the OpenAPI document", (daybook) => {
   let openApi: OpenApi;
   let api: TestProperty;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
+import { describeEverywhere, describeOnMesh, testCall, type TestProperty } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 
 interface Listed {
@@ -157,7 +157,9 @@ describeEverywhere("lists of profiles", (daybook) => {
     expect(await use("/v1/events?")).toEqual(refused);
     expect(await use("/v1/profiles?filter[status]=active", await daybook().newProperty())).toEqual(refused);
   });
+});
 
+describeOnMesh("long lists of profiles", (daybook) => {
   test("paging through 10,000 visits each that was there throughout once, while others come and change", async () => {
     const api = await daybook().newProperty();
     const batch = async (count: number): Promise<string[]> => {

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import pg from "pg";
 import { expect, inject, test } from "vitest";
-import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
+import { describeOnMesh, type TestProperty } from "../support/daybook.ts";
 import { command, inputOf, Model, toOperations, type Command, type Person } from "./profiles.model.ts";
 
-describeEverywhere("profiles", (daybook) => {
+describeOnMesh("profiles", (daybook) => {
   const nobody = "prof_01h00000000000000000000000";
 
   /** Deadlocks that PostgreSQL has found so far; what a connection has seen it reports within a second or two. */

@@ -8,7 +8,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import { createApi, type Answer, type Api } from "../support/api.ts";
 import { createDatabase } from "../support/database.ts";
-import { connectToMesh } from "../support/daybook.ts";
+import { connectTo } from "../support/daybook.ts";
 import { startKillableMesh, type ProcessName } from "../support/mesh.ts";
 import { startNats } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
@@ -16,7 +16,8 @@ import { eventually } from "../support/processes.ts";
 const owner = new Owner();
 afterAll(() => owner.close());
 
-const kills = 51;
+// KILLS=200 takes some minutes.
+const kills = Number(process.env.KILLS ?? 25);
 const killers = 3;
 const clients = 12;
 // More than half of them where most is on the way.
@@ -167,7 +168,7 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
   const { url: natsUrl } = owner.own(await startNats(folder));
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner, 2);
-  const api = await connectToMesh(mesh.addresses).newProperty();
+  const api = await connectTo(mesh.addresses).newProperty();
   const ways = [mesh.addresses.gatewayUrl, mesh.secondGatewayUrl].map((url) => createApi(url, api.secret));
   const written: Written = { events: new Map(), profiles: new Map(), metrics: new Set(), jobs: new Set() };
 

@@ -7,7 +7,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import { createDatabase } from "../support/database.ts";
-import { connectToMesh, type TestProperty } from "../support/daybook.ts";
+import { connectTo, type TestProperty } from "../support/daybook.ts";
 import { serviceNames, startKillableMesh, type KillableMesh } from "../support/mesh.ts";
 import { startNats, type NatsServer } from "../support/nats.ts";
 import { newEmail, newProfile } from "../support/people.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
   mesh = await startKillableMesh({ databaseUrl, natsUrl: nats.url }, owner);
 });
 beforeEach(async () => {
-  api = await connectToMesh(mesh.addresses).newProperty();
+  api = await connectTo(mesh.addresses).newProperty();
 });
 afterAll(() => owner.close());
 

@@ -7,7 +7,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import type { Api } from "../support/api.ts";
 import { createDatabase } from "../support/database.ts";
-import { connectToMesh } from "../support/daybook.ts";
+import { connectTo } from "../support/daybook.ts";
 import { serviceNames, startRollingMesh } from "../support/mesh.ts";
 import { startNats } from "../support/nats.ts";
 
@@ -15,7 +15,7 @@ const owner = new Owner();
 afterAll(() => owner.close());
 
 // A restart takes a second of CPU, and there are four services. ROLLS=50 takes three minutes.
-const rollsOfEach = Number(process.env.ROLLS ?? 20);
+const rollsOfEach = Number(process.env.ROLLS ?? 8);
 // Each client rests so long after each of its requests. A service is told to stop while its callers are at work, and while they are idle.
 const restsMs = [20, 100, 300];
 
@@ -39,7 +39,7 @@ test(`every service is replaced ${rollsOfEach} times under load, and no client s
   const { url: natsUrl } = owner.own(await startNats(folder));
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   const mesh = await startRollingMesh({ databaseUrl, natsUrl }, owner);
-  const api = await connectToMesh(mesh.addresses).newProperty();
+  const api = await connectTo(mesh.addresses).newProperty();
 
   const over = new AbortController();
   const errors: string[] = [];

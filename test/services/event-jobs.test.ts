@@ -20,13 +20,7 @@ import { fromTimestamp } from "#shared/time.ts";
 import { forgetJobs } from "../../services/event/jobs.ts";
 import { countOf } from "../support/counting.ts";
 import { createDatabase } from "../support/database.ts";
-import {
-  connectToMesh,
-  describeEverywhere,
-  startSingleProcess,
-  testCall,
-  type TestDaybook,
-} from "../support/daybook.ts";
+import { connectTo, describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
@@ -201,7 +195,7 @@ test("each event is there once while messages come again and services are killed
   const { url: natsUrl } = owner.own(await startNats(folder));
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner);
-  const daybook = connectToMesh(mesh.addresses);
+  const daybook = connectTo(mesh.addresses);
   const { propertyId } = await daybook.newProperty();
   const stopRepeating = await repeatMessages(natsUrl, "daybook.event.job_due", 4);
   const jobs: string[] = [];

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, inject, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import { allTaken } from "../support/counting.ts";
-import { connectToMesh } from "../support/daybook.ts";
+import { connectTo } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
@@ -26,7 +26,7 @@ test("aggregates equal a recount", { timeout: 180_000 }, async () => {
   const { url: natsUrl } = owner.own(await startNats(folder));
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner);
-  const daybook = connectToMesh(mesh.addresses);
+  const daybook = connectTo(mesh.addresses);
   const api = await daybook.newProperty();
   const people = await Promise.all(Array.from({ length: 40 }, () => newProfile(api)));
   const stopRepeating = await repeatMessages(natsUrl, "daybook.event.recorded", repeats);

@@ -26,7 +26,7 @@ import { createRegistry } from "#shared/server.ts";
 import { fromTimestamp } from "#shared/time.ts";
 import { forgetImportJobs } from "../../services/profile/imports.ts";
 import { createDatabase } from "../support/database.ts";
-import { connectToMesh, describeEverywhere, testCall, type TestDaybook } from "../support/daybook.ts";
+import { connectTo, describeEverywhere, testCall, type TestDaybook } from "../support/daybook.ts";
 import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
@@ -331,7 +331,7 @@ test(
     const { url: natsUrl } = owner.own(await startNats(folder));
     const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
     const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner);
-    const daybook = connectToMesh(mesh.addresses);
+    const daybook = connectTo(mesh.addresses);
     const { propertyId } = await daybook.newProperty();
     const stopRepeating = await repeatMessages(natsUrl, "daybook.profile.import_due", 4);
     const items = Array.from({ length: 6000 }, (_, index) =>

@@ -292,7 +292,7 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
   ["leases", (db) => leaseRequests(db, [[id], [id], ["ordinary"], [now], [1], [1], [4]]), ["keys_pkey"]],
   ["leases given back", (db) => returnRequests(db, [[id], [id], ["ordinary"], [now], [1]]), ["rate_windows_pkey"]],
   ["use of keys", (db) => noteKeyUse(db, [[id], [id], [now]]), ["keys_pkey"]],
-  ["answers of operations", (db) => findOperations(db, [[id], ["a"]]), ["operations_pkey"]],
+  ["answers of operations", (db) => findOperations(db, [[id], ["a"], now]), ["operations_pkey"]],
   ["operations on profiles", (db) => findDoneOperations(db, [id, [id], now]), ["operations_pkey"]],
   ["rows of an outbox that wait", (db) => outbox.take(db, []), ["outbox_waiting"]],
   ["rows that go at once", (db) => outbox.remove(db, [[id]]), ["outbox_waiting"]],

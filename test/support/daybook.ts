@@ -1,19 +1,30 @@
 /** Daybook as the tests meet it: over HTTP, with properties and keys of their own, in each of the two ways to run it. */
 import { createClient, type Transport } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, inject } from "vitest";
+import { describe, inject } from "vitest";
 import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { callOptions } from "#shared/interceptors.ts";
-import { Owner } from "#shared/lifecycle.ts";
+import type { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { createSigner } from "#shared/nats/signature.ts";
 import { createRegistry } from "#shared/server.ts";
 import { http2Transport, type Routes } from "#shared/transport.ts";
-import { startDaybook, type DaybookOptions } from "../../deploy/local/daybook.ts";
+import type { DaybookOptions } from "../../deploy/local/daybook.ts";
 import { createClients, type Clients } from "../../gateway/clients.ts";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import { createDatabase } from "./database.ts";
 import { createApi, type Api } from "./api.ts";
-import type { MeshAddresses } from "./mesh.ts";
+
+/** Where a Daybook is that runs in processes of its own. */
+export interface DaybookAddresses {
+  gatewayUrl: string;
+  /** RPC, over HTTP/2; of a single process all four are the same. */
+  identityUrl: string;
+  profileUrl: string;
+  eventUrl: string;
+  metricUrl: string;
+  internalToken: string;
+  databaseUrl: string;
+}
 
 /** A Daybook that runs somewhere. */
 export interface TestDaybook {
@@ -54,33 +65,35 @@ export const testSigner = createSigner(singleProcessToken);
 /** On whose behalf the tests call services. */
 export const testCall = callOptions({ requestId: "", caller: "test" }, 30_000);
 
-/** Runs a suite against the single process: one of what the gateway decides alone, which is the same in a mesh. */
-export function describeOnce(name: string, suite: (daybook: () => TestDaybook) => void): void {
+/** A suite, of a Daybook that all test files share. */
+type Suite = (daybook: () => TestDaybook) => void;
+
+/** Runs a suite against the single process: one of what the gateway or one service decides, which is the same in a mesh. */
+export function describeOnce(name: string, suite: Suite): void {
+  let daybook: TestDaybook | undefined;
   describe(`${name} (single process)`, () => {
-    const owner = new Owner();
-    let daybook: TestDaybook | undefined;
-    beforeAll(async () => {
-      daybook = await startSingleProcess(owner);
-    });
-    afterAll(() => owner.close());
-    suite(() => daybook ?? fail());
+    suite(() => (daybook ??= connectTo(inject("singleProcess"))));
   });
 }
 
-/** Runs a suite against the single process and against the mesh of five. */
-export function describeEverywhere(name: string, suite: (daybook: () => TestDaybook) => void): void {
-  describeOnce(name, suite);
+/** Runs a suite against the mesh of five: one of what depends on when messages come. */
+export function describeOnMesh(name: string, suite: Suite): void {
+  let daybook: TestDaybook | undefined;
   describe(`${name} (mesh)`, () => {
-    suite(() => connectToMesh());
+    suite(() => (daybook ??= connectToMesh()));
   });
 }
 
-function fail(): never {
-  throw new Error("Daybook has not started");
+/** Runs a suite against both. */
+export function describeEverywhere(name: string, suite: Suite): void {
+  describeOnce(name, suite);
+  describeOnMesh(name, suite);
 }
 
 /** Starts all of Daybook in this process, on a database of its own. */
 export async function startSingleProcess(owner: Owner, options: Partial<DaybookOptions> = {}): Promise<SingleProcess> {
+  // Most suites need none, and all services take long to load.
+  const { startDaybook } = await import("../../deploy/local/daybook.ts");
   const databaseUrl = options.databaseUrl ?? owner.own(await createDatabase(inject("databaseUrl"))).url;
   const { gateway, transports, routes } = await startDaybook(
     {
@@ -100,17 +113,23 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
   return { ...toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports)), routes };
 }
 
-/** A mesh; the one that all test files share unless it is given. */
-export function connectToMesh(mesh: MeshAddresses = inject("mesh")): TestDaybook {
-  const connectTo = (url: string): Transport => http2Transport(url, mesh.internalToken);
-  const identity = connectTo(mesh.identityUrl);
+/** The mesh that all test files share. */
+export function connectToMesh(): TestDaybook {
+  return connectTo(inject("mesh"));
+}
+
+/** A Daybook by its addresses. */
+export function connectTo(addresses: DaybookAddresses): TestDaybook {
+  const { gatewayUrl, databaseUrl, internalToken } = addresses;
+  const transportTo = (url: string): Transport => http2Transport(url, internalToken);
+  const identity = transportTo(addresses.identityUrl);
   const clients = createClients({
     identity,
-    profiles: connectTo(mesh.profileUrl),
-    events: connectTo(mesh.eventUrl),
-    metrics: connectTo(mesh.metricUrl),
+    profiles: transportTo(addresses.profileUrl),
+    events: transportTo(addresses.eventUrl),
+    metrics: transportTo(addresses.metricUrl),
   });
-  return toTestDaybook(mesh.gatewayUrl, mesh.databaseUrl, identity, clients);
+  return toTestDaybook(gatewayUrl, databaseUrl, identity, clients);
 }
 
 function toTestDaybook(baseUrl: string, databaseUrl: string, identity: Transport, clients: Clients): TestDaybook {

@@ -1,4 +1,4 @@
-/** What all test files share: one PostgreSQL, one nats-server, and the mesh of five processes over both. */
+/** What all test files share: one PostgreSQL, one nats-server, a Daybook in one process, and one as a mesh of five. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,14 +6,17 @@ import type { TestProject } from "vitest/node";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createDatabase, execute } from "./database.ts";
+import type { DaybookAddresses } from "./daybook.ts";
 import { startMesh, type MeshAddresses } from "./mesh.ts";
 import { startNats } from "./nats.ts";
+import { startOneProcess } from "./single-process.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** A PostgreSQL in which databases may be made. */
     databaseUrl: string;
     natsUrl: string;
+    singleProcess: DaybookAddresses;
     mesh: MeshAddresses;
   }
 }
@@ -43,8 +46,14 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     ]);
     provide("databaseUrl", databaseUrl);
     provide("natsUrl", natsUrl);
-    const database = owner.own(await createDatabase(databaseUrl));
-    provide("mesh", await startMesh({ databaseUrl: database.url, natsUrl }, owner));
+    const one = owner.own(await createDatabase(databaseUrl));
+    const other = owner.own(await createDatabase(databaseUrl));
+    const [singleProcess, mesh] = await Promise.all([
+      startOneProcess(one.url, join(folder, "single-process"), owner),
+      startMesh({ databaseUrl: other.url, natsUrl }, owner),
+    ]);
+    provide("singleProcess", singleProcess);
+    provide("mesh", mesh);
   } catch (error) {
     await owner.close();
     throw error;

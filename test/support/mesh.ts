@@ -1,23 +1,16 @@
 /** The mesh: five processes over one PostgreSQL and one NATS, calling each other over HTTP/2. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Owner } from "#shared/lifecycle.ts";
+import type { DaybookAddresses } from "./daybook.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";
 import { startProxy, type Proxy } from "./proxy.ts";
 
 /** Where the processes of a mesh are. */
-export interface MeshAddresses {
-  gatewayUrl: string;
-  /** RPC, over HTTP/2. */
-  identityUrl: string;
-  profileUrl: string;
-  eventUrl: string;
-  metricUrl: string;
+export interface MeshAddresses extends DaybookAddresses {
   /** Probes and Prometheus of the event service, over HTTP/1.1. */
   eventInternalUrl: string;
   /** The same of all five. */
   internalUrls: string[];
-  internalToken: string;
-  databaseUrl: string;
 }
 
 /** A mesh whose processes can be killed. */

@@ -18,11 +18,14 @@ export interface RunningProcess extends Closable {
 
 const stopTimeoutMs = 20_000;
 
-/** What every process is given of the environment. Node keeps what it makes of the sources in the cache, which halves the time of a start. */
+/** Where Node keeps what it makes of the sources, which halves the time of a start. */
+export const compileCacheFolder = join(tmpdir(), "daybook-test-compile-cache");
+
+/** What every process is given of the environment. */
 export const inheritedEnv = {
   PATH: process.env.PATH ?? "",
   HOME: process.env.HOME ?? "",
-  NODE_COMPILE_CACHE: join(tmpdir(), "daybook-test-compile-cache"),
+  NODE_COMPILE_CACHE: compileCacheFolder,
   // Nobody balances over the processes of tests.
   SHUTDOWN_DELAY_MS: "0",
 };

@@ -1,0 +1,25 @@
+/** Daybook in one process, as `npm start` runs it, on a database and with keys of the tests. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Owner } from "#shared/lifecycle.ts";
+import type { DaybookAddresses } from "./daybook.ts";
+import { eventually, startNode } from "./processes.ts";
+
+const startTimeoutMs = 90_000;
+
+/** Starts it; `owner` is given the process. @param folder for its own files, which must not exist. */
+export async function startOneProcess(databaseUrl: string, folder: string, owner: Owner): Promise<DaybookAddresses> {
+  const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder, PORT: "0", INTERNAL_PORT: "0" };
+  const process = owner.own(startNode("deploy/local/main.ts", env));
+  const gatewayUrl = await eventually(
+    () => {
+      if (process.child.exitCode !== null) throw new Error(process.output());
+      return /ready at (\S+)/.exec(process.output())?.[1];
+    },
+    { timeoutMs: startTimeoutMs, explain: process.output },
+  );
+  const { services_url: url, internal_token: internalToken } = JSON.parse(
+    await readFile(join(folder, "connection.json"), "utf8"),
+  ) as { services_url: string; internal_token: string };
+  return { gatewayUrl, identityUrl: url, profileUrl: url, eventUrl: url, metricUrl: url, internalToken, databaseUrl };
+}
