@@ -1,5 +1,5 @@
 /** The compatibility surface: the JSON:API of another platform. Registered twice, under `/api` and without it. */
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { readJsonBody } from "../plugins/json-body.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
 import type { CompatContext } from "./context.ts";
@@ -43,13 +43,11 @@ export function compatSurface(context: CompatContext, describe?: (made: CompatDe
     app.removeAllContentTypeParsers();
     const types = ["application/json", "application/vnd.api+json"];
     // Clients send the type with every request, also where there is no body.
-    app.addContentTypeParser(types, { parseAs: "buffer" }, (request, body, done) =>
-      readJsonBody(
-        request,
-        withoutByteOrderMark(body as Buffer),
-        { valuesMax: bodyValuesMax, mayBeEmpty: request.method === "GET" },
-        done,
-      ),
+    app.addContentTypeParser(types, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) =>
+      readJsonBody(request, withoutByteOrderMark(body), {
+        valuesMax: bodyValuesMax,
+        mayBeEmpty: request.method === "GET",
+      }),
     );
     const operations = collectCompatOperations(app);
     const addMethodNotAllowed = collectMethods(app);

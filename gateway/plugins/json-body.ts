@@ -2,37 +2,39 @@
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/errors.ts";
-import { parseJsonBytes } from "#shared/json.ts";
+import { parseJsonBody } from "#shared/json-body.ts";
 
 /** What a body may be. */
 export interface BodyRules {
   /** Values that it may have. */
-  valuesMax?: number;
+  valuesMax?: number | undefined;
   mayBeEmpty: boolean;
 }
 
 export const jsonBodyPlugin = fastifyPlugin((app) => {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) =>
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) =>
     // Some clients send the type with every request. A deletion has no body.
-    readJsonBody(request, body as Buffer, { mayBeEmpty: request.method === "DELETE" }, done),
+    readJsonBody(request, body, { mayBeEmpty: request.method === "DELETE" }),
   );
 });
 
-/** Reads a body, as a parser of Fastify. */
-export function readJsonBody(
+/**
+ * Reads a body, as a parser of Fastify.
+ * @throws DaybookError `invalid_json`
+ */
+export async function readJsonBody(
   request: FastifyRequest,
   body: Buffer,
   { valuesMax, mayBeEmpty }: BodyRules,
-  done: (error: Error | null, value?: unknown) => void,
-): void {
+): Promise<unknown> {
   if (request.headers["idempotency-key"] !== undefined) request.bodyBytes = body;
-  if (body.length === 0 && mayBeEmpty) return done(null, undefined);
-  if (body.length === 0) return done(new DaybookError("invalid_json", "The body is empty. Send a JSON object."));
+  if (body.length === 0 && mayBeEmpty) return undefined;
+  if (body.length === 0) throw new DaybookError("invalid_json", "The body is empty. Send a JSON object.");
   try {
-    done(null, parseJsonBytes(body, valuesMax));
+    return await parseJsonBody(body, { valuesMax });
   } catch (error) {
     const message = error instanceof SyntaxError ? error.message : "The body must be JSON.";
-    done(new DaybookError("invalid_json", message, { cause: error }), undefined);
+    throw new DaybookError("invalid_json", message, { cause: error });
   }
 }

@@ -36,6 +36,8 @@ export const jobSubject = "daybook.event.job_due";
 export const chunkItemsMax = 200;
 
 const upsertItemsMax = 100;
+// Recording so many takes some tens of milliseconds at a time.
+const groupBytesMax = 1024 * 1024;
 const jobAgeMaxMicros = 7 * 24 * 60 * 60 * 1_000_000;
 const oldJobsMax = 50;
 
@@ -99,11 +101,28 @@ async function recordItems(
     }
     wanted.push(event);
   }
-  const outcomes = await inParts<EventInput, Outcome>(context, wanted, (some) =>
-    record(context, propertyId, some, options),
-  );
-  for (const outcome of outcomes) if (outcome instanceof DaybookError) refused.push(outcome);
+  for (const group of groupBySize(wanted)) {
+    const outcomes = await inParts<EventInput, Outcome>(context, group, (some) =>
+      record(context, propertyId, some, options),
+    );
+    for (const outcome of outcomes) if (outcome instanceof DaybookError) refused.push(outcome);
+  }
   return refused;
+}
+
+/** Events in order, in groups that are recorded without keeping others waiting for long. */
+function groupBySize(events: readonly EventInput[]): EventInput[][] {
+  const groups: EventInput[][] = [];
+  let bytes = Infinity;
+  for (const event of events) {
+    bytes += event.propertiesJson.length;
+    if (bytes > groupBytesMax) {
+      groups.push([]);
+      bytes = event.propertiesJson.length;
+    }
+    groups.at(-1)?.push(event);
+  }
+  return groups;
 }
 
 /** Writes what items say of profiles by their ids. What is refused of it keeps no event from being recorded, as the event was accepted. */

@@ -8,6 +8,7 @@ import { decodeId, encodeId } from "#shared/ids.ts";
 import { calling } from "#shared/interceptors.ts";
 import { metricsMax } from "#shared/limits.ts";
 import { isUniqueViolation } from "#shared/postgres.ts";
+import { Steps } from "#shared/steps.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "./dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "./domain/prepare.ts";
@@ -58,7 +59,12 @@ export function record(
   return floor.hold(recordAll);
 
   async function recordAll(now: Micros): Promise<Outcome[]> {
-    const results = inputs.map((input) => prepare(input, now));
+    const results: (Item | DaybookError)[] = [];
+    const steps = new Steps();
+    for (const input of inputs) {
+      await steps.next();
+      results.push(prepare(input, now));
+    }
     const items = results.filter((result): result is Item => !(result instanceof DaybookError));
 
     await settleKnown(items.filter(({ input }) => !input.operationIsNew));

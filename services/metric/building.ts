@@ -11,8 +11,7 @@ import { callOptions, calling } from "#shared/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/postgres.ts";
 import { formatMicros, fromTimestamp, toTimestamp } from "#shared/time.ts";
 import type { MetricContext } from "./context.ts";
-import { addCells, cellsOf, learnMetrics } from "./counting.ts";
-import { digestEvents } from "./domain/digest.ts";
+import { addCells, cellsOf, digestEvents, learnMetrics } from "./counting.ts";
 import { lockAllMetrics, readMetricIds, setEventCounts } from "./sql/metrics.ts";
 import { advanceBuilding, claimBuilding, finishBuilding, touchBuilding, type BuildRow } from "./sql/properties.ts";
 import { countRollups, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts";
@@ -92,7 +91,7 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
   }
 
   async function countPage(events: readonly Event[], last: Event): Promise<void> {
-    const digests = digestEvents(events);
+    const digests = await digestEvents(events);
     const given = await withTransaction(context.database, async (tx) => {
       const ids = await learnMetrics(tx, property, digests, "anew");
       const numbers = await addCells(tx, context.numbers, property, building, cellsOf(digests, ids));

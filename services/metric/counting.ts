@@ -1,15 +1,28 @@
 /** Counts digests of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
+import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import { newUuid } from "#shared/ids.ts";
 import { mergeSchema, type ObservedSchema } from "#shared/observed-schema.ts";
 import type { Transaction } from "#shared/postgres.ts";
+import { Steps } from "#shared/steps.ts";
 import { formatMicros } from "#shared/time.ts";
 import { formatDecimal } from "./domain/decimal.ts";
-import type { Cell, Digest } from "./domain/digest.ts";
+import { digestEvent, type Cell, type Digest } from "./domain/digest.ts";
 import { isSystemMetric } from "./domain/system-metrics.ts";
 import type { Numbers, ProfileNumbers } from "./numbers.ts";
 import { withNumbers } from "./profile-set.ts";
 import { lockMetrics, registerMetrics, updateMetrics } from "./sql/metrics.ts";
 import { addToRollups, readSets, writeSets } from "./sql/rollups.ts";
+
+/** Digests events by type, in steps: their properties may be large. */
+export async function digestEvents(events: readonly Event[]): Promise<Map<string, Digest>> {
+  const digests = new Map<string, Digest>();
+  const steps = new Steps();
+  for (const event of events) {
+    await steps.next();
+    digestEvent(digests, event);
+  }
+  return digests;
+}
 
 /** Cells of one metric. */
 interface MetricCells {

@@ -2,9 +2,6 @@
  * JSON without loss. Numbers that a double cannot hold (`12345678901234567890`, `1e999`, `0.10`… with 20 digits) keep their
  * own text: they are read as JSON.rawJSON objects, which JSON.stringify writes back as they were.
  */
-import { isUtf8 } from "node:buffer";
-import { explainJsonError } from "./json-position.ts";
-import { count } from "./values/count.ts";
 
 /** Any value that JSON.parse can give. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -42,104 +39,14 @@ export function parseJson(text: string): unknown {
   return mayLoseDigits.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-function parseExactly(text: string): unknown {
+/** As parseJson, of a text whose numbers may not survive a double. */
+export function parseExactly(text: string): unknown {
   return jsonWithSource.parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && !isExact(value, source)
       ? jsonWithSource.rawJSON(source)
       : value,
   );
 }
-
-/** Deeper text is refused unread, so that nothing which goes down the nesting can be made to take long or to run out of stack. */
-const textDepthMax = 1000;
-/** Text with more values is refused unread, unless more are allowed: a value takes a microsecond or two. */
-const textValuesMaxDefault = 250_000;
-/**
- * Text with more keys in one object is refused unread: an object takes about two microseconds a key each time it is gone through. What is kept of
- * anybody takes at most 256 KiB, and a key with its value at least 6 bytes, so nothing that could be kept has as many.
- */
-const keysMax = 45_000;
-
-/**
- * Reads a body of JSON.
- * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, too many values, or too many keys in one object.
- */
-export function parseJsonBytes(bytes: Buffer, valuesMax = textValuesMaxDefault): unknown {
-  if (!isUtf8(bytes)) throw new SyntaxError("The body must be UTF-8; got bytes that are not.");
-  const { mayLose } = checkExtent(bytes, valuesMax);
-  const text = bytes.toString("utf8");
-  try {
-    return mayLose ? parseExactly(text) : JSON.parse(text);
-  } catch {
-    // Without the cause: it quotes the body.
-    const reason = explainJsonError(text);
-    throw new SyntaxError(`The body must be JSON${reason === undefined ? "" : `: ${reason}`}.`);
-  }
-}
-
-/**
- * Counts brackets, commas and colons outside of strings. What is not JSON may be counted wrong, and is refused later.
- * @returns whether there are numbers such as mayLoseDigits looks for.
- */
-function checkExtent(bytes: Buffer, valuesMax: number): { mayLose: boolean } {
-  let depth = 0;
-  let values = 0;
-  let mayLose = false;
-  // Digits and points up to here.
-  let digits = 0;
-  // Of the object or array that is open at each depth.
-  const keysAt = new Uint32Array(textDepthMax + 1);
-  let isText = false;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (isText) {
-      if (byte === code.backslash) at++;
-      else if (byte === code.quote) isText = false;
-      continue;
-    }
-    if ((byte >= code.zero && byte <= code.nine) || byte === code.point) {
-      if (++digits === digitsExact) mayLose = true;
-      continue;
-    }
-    if (digits > 0 && (byte === code.e || byte === code.E)) mayLose = true;
-    digits = 0;
-    if (byte === code.minus && bytes[at + 1] === code.zero) mayLose = true;
-    else if (byte === code.quote) isText = true;
-    else if (byte === code.comma) values++;
-    else if (byte === code.colon) {
-      const keys = (keysAt[depth] ?? 0) + 1;
-      if (keys > keysMax) throw new SyntaxError(`The body must have at most ${count(keysMax)} keys in one object.`);
-      keysAt[depth] = keys;
-    } else if (byte === code.openBrace || byte === code.openBracket) {
-      values++;
-      if (++depth > textDepthMax)
-        throw new SyntaxError(`The body must be nested at most ${count(textDepthMax)} levels deep.`);
-      keysAt[depth] = 0;
-    } else if (byte === code.closeBrace || byte === code.closeBracket) depth--;
-  }
-  if (values > valuesMax) throw new SyntaxError(`The body must have at most ${count(valuesMax)} values.`);
-  return { mayLose };
-}
-
-// With so many, a double may be another number.
-const digitsExact = 16;
-
-const code = {
-  quote: 0x22,
-  comma: 0x2c,
-  colon: 0x3a,
-  minus: 0x2d,
-  point: 0x2e,
-  zero: 0x30,
-  nine: 0x39,
-  e: 0x65,
-  E: 0x45,
-  openBracket: 0x5b,
-  backslash: 0x5c,
-  closeBracket: 0x5d,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-} as const;
 
 /** Whether a value read by parseJson is a JSON object. */
 export function isJsonObject(value: unknown): value is JsonObject {
@@ -181,12 +88,12 @@ export function findJsonProblems(value: unknown, depthMax: number, problemsMax: 
 }
 
 /**
- * Whether findJsonProblems may find anything in a value, told by its text as JSON.stringify wrote it. A quick look: to go through a value takes
- * longer than to write it, and nearly all are good.
+ * Whether findJsonProblems may find anything in the value of a JSON text. A quick look, as to go through a value takes longer than to read it, and
+ * nearly all are good.
  */
 export function mayHaveProblems(json: string, depthMax: number): boolean {
-  // U+0000, and surrogates that stand alone, are written with escapes.
-  if (json.includes("\\u0000") || json.includes("\\ud")) return true;
+  // JSON has U+0000 only as an escape; surrogates that stand alone may be escaped or not.
+  if (json.includes("\\u0000") || /\\u[dD]/.test(json) || !json.isWellFormed()) return true;
   let brackets = 0;
   for (const bracket of ["{", "["]) {
     for (let at = json.indexOf(bracket); at >= 0; at = json.indexOf(bracket, at + 1)) {

@@ -14,6 +14,8 @@ export const pathsMax = 500;
 const pathLengthMax = 255;
 /** Of all paths of one kind together. */
 const charactersMax = 32 * 1024;
+/** Values of one object that are looked at, the first of them: more than 500 paths and some lists of things need. */
+const visitsMax = 5_000;
 
 /**
  * Adds what one object shows. Objects within it give `a` and `a.b`, lists `items` and `items[].sku`; null teaches nothing; a path found
@@ -23,12 +25,18 @@ export function observe(schema: ObservedSchema, object: object): void {
   walk(object, (path, type) => note(schema, path, type));
 }
 
-/** Visits each path of an object, some of them more than once. */
-export function walk(object: object, visit: Visit): void {
-  walkFields(visit, "", object);
+/** Visits the paths of an object, some of them more than once, until it has seen enough values. */
+export function walk(object: object, visit: (path: string, type: ValueTypeName) => void): void {
+  let visits = 0;
+  const limited: Visit = (path, type) => {
+    visit(path, type);
+    return ++visits < visitsMax;
+  };
+  walkFields(limited, "", object);
 }
 
-type Visit = (path: string, type: ValueTypeName) => void;
+/** @returns whether to go on. */
+type Visit = (path: string, type: ValueTypeName) => boolean;
 
 /** Adds what another schema shows. The order in which schemas are added does not matter, but for the limit on paths. */
 export function mergeSchema(schema: ObservedSchema, other: ReadonlySchema): void {
@@ -40,22 +48,23 @@ export function teaches(schema: ReadonlySchema, other: ReadonlySchema): boolean 
   return [...other].some(([path, type]) => isNews(schema, path, type));
 }
 
-function walkFields(visit: Visit, prefix: string, fields: object): void {
-  for (const [key, value] of Object.entries(fields)) {
+function walkFields(visit: Visit, prefix: string, fields: object): boolean {
+  // Without a list of all keys, of which there may be far more than are looked at.
+  for (const key in fields) {
     // Looked at before the two are joined: below a key of 100,000 characters may stand 10,000 others.
-    if (prefix.length + key.length <= pathLengthMax) walkValue(visit, prefix + key, value);
+    if (prefix.length + key.length > pathLengthMax) continue;
+    if (!walkValue(visit, prefix + key, (fields as Record<string, unknown>)[key])) return false;
   }
+  return true;
 }
 
-function walkValue(visit: Visit, path: string, value: unknown): void {
-  if (value === null) return;
-  visit(path, typeOf(value));
-  walkInside(visit, path, value);
+function walkValue(visit: Visit, path: string, value: unknown): boolean {
+  return value === null || (visit(path, typeOf(value)) && walkInside(visit, path, value));
 }
 
-function walkInside(visit: Visit, path: string, value: unknown): void {
-  if (Array.isArray(value)) for (const item of value) walkInside(visit, `${path}[]`, item);
-  else if (typeof value === "object" && value !== null) walkFields(visit, `${path}.`, value);
+function walkInside(visit: Visit, path: string, value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => walkInside(visit, `${path}[]`, item));
+  return typeof value !== "object" || value === null || walkFields(visit, `${path}.`, value);
 }
 
 function note(schema: ObservedSchema, path: string, type: ValueTypeName): void {

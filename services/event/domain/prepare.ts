@@ -4,7 +4,7 @@ import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/clock.ts";
 import { normalizeDottedName } from "#shared/dotted-name.ts";
 import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { isJsonObject, parseJson } from "#shared/json.ts";
+import { isJsonObject, mayHaveProblems } from "#shared/json.ts";
 import { formatMicros } from "#shared/time.ts";
 import {
   dedupeIdLengthMax,
@@ -12,7 +12,7 @@ import {
   findShortTextFault,
   readOccurredAt,
 } from "#shared/values/event.ts";
-import { findContentFaults, findSizeFault } from "#shared/values/json-fields.ts";
+import { findContentFaults, findSizeFault, jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { readMoney, type Money } from "#shared/values/money.ts";
 import { mismatch } from "#shared/values/wording.ts";
 
@@ -94,12 +94,12 @@ function findPropertiesFaults(text: string): FieldError[] {
   if (tooLarge) return [tooLarge];
   let value: unknown;
   try {
-    value = parseJson(text);
+    value = JSON.parse(text);
   } catch {
     return [{ code: "parameter_invalid", message: "`properties` must be JSON.", param: "properties" }];
   }
   if (!isJsonObject(value)) return [mismatch("properties", "an object", value)];
-  return findContentFaults(value, "properties");
+  return mayHaveProblems(text, jsonFieldLimits.depthMax) ? findContentFaults(value, "properties") : [];
 }
 
 /** Two items are the same when the caller sent the same in every field. */

@@ -14,7 +14,7 @@ import { Steps } from "#shared/steps.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { EventContext } from "../context.ts";
 import { askForChunk, chunkItemsMax } from "../jobs.ts";
-import { countUnfinishedJobs, findJob, insertJob, lockJobs } from "../sql/jobs.ts";
+import { countUnfinishedJobs, findJob, insertChunk, insertJob, lockJobs } from "../sql/jobs.ts";
 
 const itemsMax = 1000;
 const bytesMax = 15 * 1024 * 1024;
@@ -40,7 +40,8 @@ export function createEventJob(context: EventContext): ServiceImpl<typeof EventS
         const message = `At most ${unfinishedMax.toLocaleString("en")} jobs of a property are unfinished at a time. Try again later.`;
         throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
       }
-      await insertJob(tx, [property, job, now, payloads]);
+      await insertJob(tx, [property, job, payloads.length, now]);
+      for (const [chunk, payload] of payloads.entries()) await insertChunk(tx, [property, job, chunk, payload]);
       await askForChunk(tx, property, job, 0);
     });
     relay.wake();

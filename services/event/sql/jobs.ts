@@ -21,16 +21,16 @@ export const findJob = statement<{ id: string }>(
   `SELECT id FROM event.jobs WHERE property_id = $1 AND id = $2`,
 );
 
-/** Makes a job with its chunks, from 0 on. $1 property_id, $2 id, $3 created_at, $4 payloads */
+/** Makes a job, without its chunks. $1 property_id, $2 id, $3 how many chunks it has, $4 created_at */
 export const insertJob = statement(
   "event.jobs.insert",
-  `WITH made AS (
-     INSERT INTO event.jobs (property_id, id, chunk_count, created_at) VALUES ($1, $2, cardinality($4::bytea[]), $3)
-     RETURNING id
-   )
-   INSERT INTO event.job_chunks (property_id, job_id, chunk, payload)
-   SELECT $1, made.id, c.number - 1, c.payload
-   FROM made CROSS JOIN unnest($4::bytea[]) WITH ORDINALITY AS c (payload, number)`,
+  "INSERT INTO event.jobs (property_id, id, chunk_count, created_at) VALUES ($1, $2, $3, $4)",
+);
+
+/** Adds a chunk; one at a time, as bytes within an array go to PostgreSQL as text. $1 property_id, $2 job_id, $3 chunk, from 0 on, $4 payload */
+export const insertChunk = statement(
+  "event.jobs.insert_chunk",
+  "INSERT INTO event.job_chunks (property_id, job_id, chunk, payload) VALUES ($1, $2, $3, $4)",
 );
 
 /** What is to be done of a chunk. Gives no row when it is done, or when the job is forgotten. $1 property_id, $2 job_id, $3 chunk */

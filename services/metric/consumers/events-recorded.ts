@@ -1,13 +1,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { EventsRecordedSchema, type EventsRecorded } from "#proto/daybook/event/v1/event_pb.ts";
+import { EventsRecordedSchema, type Event, type EventsRecorded } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus.ts";
 import type { Micros } from "#shared/clock.ts";
 import { decodeId } from "#shared/ids.ts";
 import { withTransaction, type Transaction } from "#shared/postgres.ts";
 import { formatMicros, fromTimestamp } from "#shared/time.ts";
 import type { MetricContext } from "../context.ts";
-import { addCells, cellsOf, learnMetrics } from "../counting.ts";
-import { addDigest, digestEvents, type Digest } from "../domain/digest.ts";
+import { addCells, cellsOf, digestEvents, learnMetrics } from "../counting.ts";
+import { addDigest, type Digest } from "../domain/digest.ts";
 import type { Numbers } from "../numbers.ts";
 import { findProperties } from "../properties.ts";
 import { takeBatches } from "../sql/batches.ts";
@@ -40,12 +40,12 @@ export function eventsRecorded(context: MetricContext): BusHandler {
       building,
       building_up_to: buildingUpTo,
     } = property;
-    const digests = digestAll(receivedAfter(countedUpTo, batches));
-    addNames(digests, countedUpTo, batches);
+    const digests = await digestEvents(eventsOf(receivedAfter(countedUpTo, batches)));
+    await addNames(digests, countedUpTo, batches);
     const ids = await learnMetrics(tx, id, digests, "new");
     const given = await addCells(tx, numbers, id, generation, cellsOf(digests, ids));
     if (building !== null) {
-      const later = digestAll(receivedAfter(buildingUpTo, batches));
+      const later = await digestEvents(eventsOf(receivedAfter(buildingUpTo, batches)));
       const known = ids.size > 0 ? ids : await learnMetrics(tx, id, later, "anew");
       await addCells(tx, numbers, id, building, cellsOf(later, known));
     }
@@ -60,9 +60,13 @@ function receivedAfter(instant: Micros | null, batches: readonly EventsRecorded[
 }
 
 /** Names come over the bus only, so those of events are learned too that are counted from what is stored. */
-function addNames(digests: Map<string, Digest>, countedUpTo: Micros | null, batches: readonly EventsRecorded[]): void {
+async function addNames(
+  digests: Map<string, Digest>,
+  countedUpTo: Micros | null,
+  batches: readonly EventsRecorded[],
+): Promise<void> {
   const counted = new Set(receivedAfter(countedUpTo, batches));
-  for (const [name, digest] of digestAll(batches.filter((batch) => !counted.has(batch)))) {
+  for (const [name, digest] of await digestEvents(eventsOf(batches.filter((batch) => !counted.has(batch))))) {
     if (digest.original) addDigest(digests, name, { ...digest, count: 0, cells: new Map() });
   }
 }
@@ -75,12 +79,8 @@ async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], no
   return batches.filter(({ batchId }) => fresh.delete(batchId));
 }
 
-function digestAll(batches: readonly EventsRecorded[]): Map<string, Digest> {
-  const digests = new Map<string, Digest>();
-  for (const { events } of batches) {
-    for (const [name, digest] of digestEvents(events)) addDigest(digests, name, digest);
-  }
-  return digests;
+function eventsOf(batches: readonly EventsRecorded[]): Event[] {
+  return batches.flatMap(({ events }) => events);
 }
 
 function propertyUuid(propertyId: string): string {

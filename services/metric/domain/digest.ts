@@ -35,31 +35,27 @@ export interface Cell {
   profileIds: Set<string>;
 }
 
-/** Digests events by type. */
-export function digestEvents(events: readonly Event[]): Map<string, Digest> {
-  const digests = new Map<string, Digest>();
-  for (const event of events) {
-    if (!event.receivedAt || !event.occurredAt) throw new Error("an event lacks a time");
-    const receivedAt = fromTimestamp(event.receivedAt);
-    const occurredAt = fromTimestamp(event.occurredAt);
-    let digest = digests.get(event.type);
-    if (!digest) {
-      digest = newDigest(event.source, receivedAt, occurredAt);
-      digests.set(event.type, digest);
-    }
-    digest.count++;
-    see(digest, receivedAt, event.source);
-    digest.lastReceivedAt = Math.max(digest.lastReceivedAt, receivedAt);
-    digest.firstOccurredAt = Math.min(digest.firstOccurredAt, occurredAt);
-    digest.lastOccurredAt = Math.max(digest.lastOccurredAt, occurredAt);
-    if (event.metricName !== undefined) seeName(digest, { name: event.metricName, at: receivedAt });
-    observe(digest.schema, JSON.parse(event.propertiesJson) as object);
-    const cell = cellOf(digest.cells, occurredAt, event.source, event.currency ?? "");
-    cell.count++;
-    if (event.value !== undefined) cell.value = addDecimals(cell.value, parseDecimal(event.value));
-    if (event.profileId !== undefined) cell.profileIds.add(event.profileId);
+/** Adds an event to the digest of its type. */
+export function digestEvent(digests: Map<string, Digest>, event: Event): void {
+  if (!event.receivedAt || !event.occurredAt) throw new Error("an event lacks a time");
+  const receivedAt = fromTimestamp(event.receivedAt);
+  const occurredAt = fromTimestamp(event.occurredAt);
+  let digest = digests.get(event.type);
+  if (!digest) {
+    digest = newDigest(event.source, receivedAt, occurredAt);
+    digests.set(event.type, digest);
   }
-  return digests;
+  digest.count++;
+  see(digest, receivedAt, event.source);
+  digest.lastReceivedAt = Math.max(digest.lastReceivedAt, receivedAt);
+  digest.firstOccurredAt = Math.min(digest.firstOccurredAt, occurredAt);
+  digest.lastOccurredAt = Math.max(digest.lastOccurredAt, occurredAt);
+  if (event.metricName !== undefined) seeName(digest, { name: event.metricName, at: receivedAt });
+  observe(digest.schema, JSON.parse(event.propertiesJson) as object);
+  const cell = cellOf(digest.cells, occurredAt, event.source, event.currency ?? "");
+  cell.count++;
+  if (event.value !== undefined) cell.value = addDecimals(cell.value, parseDecimal(event.value));
+  if (event.profileId !== undefined) cell.profileIds.add(event.profileId);
 }
 
 function newDigest(source: string, receivedAt: Micros, occurredAt: Micros): Digest {

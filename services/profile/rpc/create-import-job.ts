@@ -15,7 +15,7 @@ import { Steps } from "#shared/steps.ts";
 import { formatMicros } from "#shared/time.ts";
 import type { ProfileContext } from "../context.ts";
 import { askForChunk, chunkItemsMax, oldestJob, toImportJob } from "../imports.ts";
-import { countUnfinishedJobs, findImportJob, insertImportJob, lockImports } from "../sql/imports.ts";
+import { countUnfinishedJobs, findImportJob, insertChunk, insertImportJob, lockImports } from "../sql/imports.ts";
 
 const itemsMax = 10_000;
 const bytesMax = 15 * 1024 * 1024;
@@ -41,8 +41,9 @@ export function createImportJob(context: ProfileContext): ServiceImpl<typeof Pro
         const message = `At most ${unfinishedMax} import jobs of a property are unfinished at a time. Try again later.`;
         throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
       }
-      const [made] = await insertImportJob(tx, [property, job, items.length, formatMicros(now), payloads]);
+      const [made] = await insertImportJob(tx, [property, job, items.length, payloads.length, formatMicros(now)]);
       if (!made) throw new DaybookError("parameter_conflict", "There was a job of this id.", { param: "job_id" });
+      for (const [chunk, payload] of payloads.entries()) await insertChunk(tx, [property, job, chunk, payload]);
       await askForChunk(tx, property, job, 0);
       return made;
     });

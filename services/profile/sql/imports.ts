@@ -36,20 +36,19 @@ export const countUnfinishedJobs = statement<{ count: number }>(
    ) AS unfinished`,
 );
 
-/** Makes a job with its chunks, from 0 on. Gives no row when there is one of that id. $1 property_id, $2 id, $3 items, $4 created_at, $5 payloads */
+/** Makes a job, without its chunks. Gives no row when there is one of that id. $1 property_id, $2 id, $3 items, $4 chunks, $5 created_at */
 export const insertImportJob = statement<ImportJobRow>(
   "profile.imports.insert",
-  `WITH made AS (
-     INSERT INTO profile.import_jobs (property_id, id, total_count, chunk_count, created_at)
-     VALUES ($1, $2, $3, cardinality($5::bytea[]), $4)
-     ON CONFLICT (property_id, id) DO NOTHING
-     RETURNING ${columns}
-   ), added AS (
-     INSERT INTO profile.import_chunks (property_id, job_id, chunk, payload)
-     SELECT $1, made.id, c.number - 1, c.payload
-     FROM made CROSS JOIN unnest($5::bytea[]) WITH ORDINALITY AS c (payload, number)
-   )
-   SELECT ${columns} FROM made`,
+  `INSERT INTO profile.import_jobs (property_id, id, total_count, chunk_count, created_at)
+   VALUES ($1, $2, $3, $4, $5)
+   ON CONFLICT (property_id, id) DO NOTHING
+   RETURNING ${columns}`,
+);
+
+/** Adds a chunk; one at a time, as bytes within an array go to PostgreSQL as text. $1 property_id, $2 job_id, $3 chunk, from 0 on, $4 payload */
+export const insertChunk = statement(
+  "profile.imports.insert_chunk",
+  "INSERT INTO profile.import_chunks (property_id, job_id, chunk, payload) VALUES ($1, $2, $3, $4)",
 );
 
 /** What is to be done of a chunk. Gives no row when it is done, or when the job is forgotten. $1 property_id, $2 job_id, $3 chunk */
