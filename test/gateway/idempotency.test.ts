@@ -398,7 +398,7 @@ describe("an operation", () => {
       const [[second]] = await Promise.all([claim(key), forgetting]);
       seen.add(second?.replace(/^op_\w+/, "op"));
     }
-    expect([...seen].toSorted()).toEqual(["answer", "op 2"]);
+    expect(seen).toEqual(new Set(["answer", "op 2"]));
   });
 
   test("that was taken over gives no answer but the one that is kept", async () => {
