@@ -77,7 +77,7 @@ const observedSchema = (description: string) =>
   Type.Record(
     Type.String(),
     oneOf(["string", "number", "boolean", "timestamp", "array", "object", "mixed"], "Closed"),
-    { description: `${description}, by path; at most 500` },
+    { description: `${description}, by path; at most 500, of the first 5,000 values of each object` },
   );
 
 export const Metric = Type.Object(

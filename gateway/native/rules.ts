@@ -32,6 +32,7 @@ import {
   findRepeats,
   findTypeFault,
   identifierExpected,
+  identifiersPerWriteMax,
   readValue,
   type WantedIdentifier,
 } from "#shared/values/identifiers.ts";
@@ -137,15 +138,12 @@ export const identifierList = {
   [rule]: {
     ...listRule((list, param) => {
       // A list that is too long is refused for that alone.
-      if (list.length > identifiersMax) return [];
+      if (list.length > identifiersPerWriteMax) return [];
       return findRepeats(list.map(toWanted), param).errors;
     })[rule],
     expected: `a list of identifiers such as [{"type": "email", "value": "ada@example.com"}]`,
   },
 };
-
-/** How many identifiers a write may name. */
-export const identifiersMax = 100;
 
 function toWanted(item: JsonValue): WantedIdentifier | undefined {
   const { type, value, is_primary: isPrimary } = (item ?? {}) as JsonObject;
@@ -158,7 +156,7 @@ function toWanted(item: JsonValue): WantedIdentifier | undefined {
 export const identifiersByType = objectRule((identifiers, param) => {
   const entries = Object.entries(identifiers);
   if (entries.length === 0) return [missing(param, 'send at least one, such as {"email": "ada@example.com"}')];
-  if (entries.length > identifiersMax) return [];
+  if (entries.length > identifiersPerWriteMax) return [];
   return entries.flatMap(([type, value]) => {
     const place = joinParam(param, type);
     const fault = findTypeFault(type, place);

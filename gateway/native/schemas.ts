@@ -1,10 +1,11 @@
 /** The bodies that the native surface takes: their shape, and the rules of their content. They also document the surface. */
 import Type from "typebox";
 import { documented, opaque } from "../field-rules.ts";
-import type { LocationField } from "#shared/values/location.ts";
+import { dedupeIdLengthMax } from "#shared/values/event.ts";
+import { identifiersPerWriteMax, typeLengthMax, typePattern, valueLengthMax } from "#shared/values/identifiers.ts";
+import { locationLengthMax, type LocationField } from "#shared/values/location.ts";
 import * as rules from "./rules.ts";
 
-const { identifiersMax } = rules;
 const descriptionLengthMax = 1000;
 const groupByMax = 2;
 const closed = { additionalProperties: false } as const;
@@ -19,12 +20,12 @@ const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([sche
 
 /** What an event or a profile is known by. */
 const identifierType = Type.String({
-  [documented]: { maxLength: 64, pattern: "^[a-z][a-z0-9_.]*$" },
+  [documented]: { maxLength: typeLengthMax, pattern: typePattern.source },
   description: "email, phone, external_id or a type of your own",
   ...rules.identifierParts.type,
 });
 const identifierValue = Type.String({
-  [documented]: { minLength: 1, maxLength: 255 },
+  [documented]: { minLength: 1, maxLength: valueLengthMax },
   description: "Normalised: trimmed, Unicode NFC; an email in lower case, a phone in E.164",
   ...rules.identifierParts.value,
 });
@@ -76,7 +77,7 @@ const eventFields = {
       ...rules.occurredAt,
     }),
   ),
-  dedupe_id: Type.Optional(orNull(Type.String({ minLength: 1, maxLength: 255, ...rules.dedupeId }))),
+  dedupe_id: Type.Optional(orNull(Type.String({ minLength: 1, maxLength: dedupeIdLengthMax, ...rules.dedupeId }))),
 };
 
 const idempotencyKey = Type.String({
@@ -124,21 +125,27 @@ export const EventBatch = Type.Object(
   closed,
 );
 
-const nullableText = (field: LocationField, limits: { maxLength: number; pattern?: string }, description?: string) =>
+const nullableText = (field: LocationField, description?: string, limits: { pattern?: string } = {}) =>
   Type.Optional(
     Type.Union(
-      [Type.String({ [documented]: limits, ...rules.locationText(field) }), Type.Null()],
+      [
+        Type.String({
+          [documented]: { maxLength: locationLengthMax[field], ...limits },
+          ...rules.locationText(field),
+        }),
+        Type.Null(),
+      ],
       description === undefined ? {} : { description },
     ),
   );
 
 export const LocationInput = Type.Object(
   {
-    city: nullableText("city", { maxLength: 255 }),
-    region: nullableText("region", { maxLength: 255 }),
-    country: nullableText("country", { maxLength: 2, pattern: "^[A-Z]{2}$" }, "ISO 3166-1 alpha-2, or XK"),
-    timezone: nullableText("timezone", { maxLength: 255 }, "IANA name"),
-    zip: nullableText("zip", { maxLength: 32 }),
+    city: nullableText("city"),
+    region: nullableText("region"),
+    country: nullableText("country", "ISO 3166-1 alpha-2, or XK", { pattern: "^[A-Z]{2}$" }),
+    timezone: nullableText("timezone", "IANA name"),
+    zip: nullableText("zip"),
   },
   { ...closed, description: "Fields sent replace those fields, null empties one" },
 );
@@ -155,7 +162,11 @@ export const IdentifierInput = Type.Object(
   { ...closed, ...rules.identifier },
 );
 
-const identifiers = Type.Array(IdentifierInput, { minItems: 1, maxItems: identifiersMax, ...rules.identifierList });
+const identifiers = Type.Array(IdentifierInput, {
+  minItems: 1,
+  maxItems: identifiersPerWriteMax,
+  ...rules.identifierList,
+});
 
 export const ProfileCreate = Type.Object(
   { identifiers, attributes: Type.Optional(attributes), location: Type.Optional(orNull(LocationInput)) },
@@ -195,7 +206,7 @@ export const GuideProfileUpsert = Type.Object(
     identifiers: Type.Unsafe<Record<string, string>>(
       Type.Object(
         {},
-        { additionalProperties: identifierValue, maxProperties: identifiersMax, ...rules.identifiersByType },
+        { additionalProperties: identifierValue, maxProperties: identifiersPerWriteMax, ...rules.identifiersByType },
       ),
     ),
     attributes: Type.Optional(attributes),

@@ -9,6 +9,7 @@ import { calling } from "#shared/interceptors.ts";
 import { metricsMax } from "#shared/limits.ts";
 import { isUniqueViolation } from "#shared/postgres.ts";
 import { Steps } from "#shared/steps.ts";
+import { count } from "#shared/values/count.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "./dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "./domain/prepare.ts";
@@ -232,7 +233,7 @@ function mergedIdIn({ profile }: EventInput, { profileId }: Event): string | und
 }
 
 function tooManyTypes(): DaybookError {
-  const message = `The property has events of ${metricsMax.toLocaleString("en")} types, and can have no more. Send this event with a type that is there.`;
+  const message = `The property has events of ${count(metricsMax)} types, and can have no more. Send this event with a type that is there.`;
   return new DaybookError("too_many_items", message, { param: "type" });
 }
 

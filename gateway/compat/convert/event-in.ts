@@ -6,6 +6,7 @@ import type { Clock, Micros } from "#shared/clock.ts";
 import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json.ts";
 import { isLongerThan } from "#shared/text.ts";
 import { formatMicros } from "#shared/time.ts";
+import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import type { EventBulkItem } from "../schemas.ts";
 import { nameLengthMax, toEventType } from "./names.ts";
@@ -14,8 +15,6 @@ import { compatSource } from "./profile-requests.ts";
 import { readTime } from "./times.ts";
 
 const uniqueIdLengthMax = 255;
-const propertiesBytesMax = 256 * 1024;
-const propertiesDepthMax = 32;
 const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
 
 /** What an event says beside whose it is. */
@@ -47,15 +46,16 @@ export function toEventInput(
   else if (name.trim() === "" || isLongerThan(name, nameLengthMax)) {
     faults.add(pointers.name, `The name of a metric has 1 to ${nameLengthMax} characters.`);
   }
+  const { bytesMax, depthMax } = jsonFieldLimits;
   const properties = fields.properties ?? {};
   const propertiesJson = JSON.stringify(properties);
-  if (mayHaveProblems(propertiesJson, propertiesDepthMax)) {
-    for (const { path, reason } of findJsonProblems(properties, propertiesDepthMax, faults.room)) {
+  if (mayHaveProblems(propertiesJson, depthMax)) {
+    for (const { path, reason } of findJsonProblems(properties, depthMax, faults.room)) {
       faults.add(`${pointer}/properties${pointerTo(path)}`, `This property ${reason}.`);
     }
   }
-  if (Buffer.byteLength(propertiesJson) > propertiesBytesMax) {
-    const message = `The properties of an event take at most ${propertiesBytesMax / 1024} KiB.`;
+  if (Buffer.byteLength(propertiesJson) > bytesMax) {
+    const message = `The properties of an event take at most ${bytesMax / 1024} KiB.`;
     faults.add(`${pointer}/properties`, message);
   }
   const uniqueId = fields.unique_id ?? "";

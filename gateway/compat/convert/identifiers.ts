@@ -1,6 +1,6 @@
 /** What profiles are known by: the fields that are identifiers here, and their native types. */
 import { textProblem } from "#shared/json.ts";
-import { normalizeText } from "#shared/text.ts";
+import { isEmail, isPhone, normalizeValue } from "#shared/values/identifiers.ts";
 
 /** Fields that are identifiers, in the order in which they decide whose a profile is, and their native types. */
 export const identifierTypes = {
@@ -22,16 +22,12 @@ export function fieldOfType(type: string): IdentifierField | undefined {
   return identifierFields.find((field) => identifierTypes[field] === type);
 }
 
-const lengthMax = 255;
-const emailPattern = /^[^\s@]+@[^\s@]+$/;
-// E.164, as the profile service has it.
-const phonePattern = /^\+[1-9]\d{6,14}$/;
 const separators = /[\s().\-\u00a0\u2010-\u2015]/g;
 
 /** A phone number in E.164, without the separators that people write; undefined when it is none. */
 export function toPhone(text: string): string | undefined {
   const cleaned = text.replaceAll(separators, "");
-  return phonePattern.test(cleaned) ? cleaned : undefined;
+  return isPhone(cleaned) ? cleaned : undefined;
 }
 
 /** What is wrong with the value of an identifier, if anything is. Phones are looked at by toPhone. */
@@ -40,17 +36,16 @@ export function identifierProblem(field: IdentifierField, value: string): string
   if (problem !== undefined) return `The ${field} ${problem}.`;
   const trimmed = value.trim();
   if (trimmed === "") return `The ${field} is empty.`;
-  const normal = normalizeText(trimmed, lengthMax);
+  const normal = normalizeValue(identifierTypes[field], trimmed);
   if ("reason" in normal) return `The ${field} ${normal.reason}.`;
-  if (field === "email" && !emailPattern.test(trimmed)) return "Invalid email address";
+  if (field === "email" && !isEmail(normal.text)) return "Invalid email address";
   return undefined;
 }
 
 /** The value of an identifier as it is kept; undefined when identifierProblem refuses it. */
 export function normalValue(type: string, value: string): string | undefined {
-  const normal = normalizeText(value.trim(), lengthMax);
-  if ("reason" in normal) return undefined;
-  return type === identifierTypes.email ? normal.text.toLowerCase() : normal.text;
+  const normal = normalizeValue(type, value);
+  return "reason" in normal ? undefined : normal.text;
 }
 
 /** A plus that arrived as a space is read back: neither emails nor phone numbers have spaces within. */

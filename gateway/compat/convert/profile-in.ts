@@ -7,6 +7,7 @@ import {
   type LocationPatchSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { findJsonProblems, isJsonObject, mayHaveProblems, textProblem, type JsonObject } from "#shared/json.ts";
+import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { numberText } from "../coercion.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import type { EventProfileAttributes, ProfileMeta } from "../schemas.ts";
@@ -53,8 +54,7 @@ export interface ProfileWrite {
   hasStrangePhone: boolean;
 }
 
-const attributesBytesMax = 256 * 1024;
-const depthMax = 32;
+const { bytesMax: attributesBytesMax, depthMax } = jsonFieldLimits;
 const operationsMax = 1000;
 const emailsMax = 50;
 

@@ -1,16 +1,14 @@
 /** Lists of what there is nothing of here: clients ask for them beside what there is, and are stopped by anything else than an empty list. */
-import type { FastifyRequest } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { calling } from "#shared/interceptors.ts";
+import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
-import { toId } from "../convert/ids.ts";
+import { findMetric } from "../find.ts";
 import { toJobId } from "../job-ids.ts";
 import { findProfile } from "../profiles.ts";
 import type { QueryRules } from "../query.ts";
 import { sendDocument } from "../reply.ts";
 import { Reference } from "../resources.ts";
-import type { Router } from "../router.ts";
+import type { Exchange, Router } from "../router.ts";
 
 const isOf = ["any", "equals"];
 const since = ["greater-than"];
@@ -46,7 +44,7 @@ const related = [
 ] as const;
 
 /** `profile-bulk-import-jobs` as `ProfileBulkImportJobs`. */
-function camelCase(name: string): string {
+function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }
 
@@ -55,7 +53,7 @@ export function emptyListRoutes(router: Router, context: CompatContext): void {
 
   for (const [name, query] of Object.entries(wholeLists)) {
     const list = {
-      id: `compatList${camelCase(name)}`,
+      id: `compatList${pascalCase(name)}`,
       summary: `List ${name}`,
       description: `There are no ${name}.`,
       query,
@@ -71,7 +69,7 @@ export function emptyListRoutes(router: Router, context: CompatContext): void {
 
   for (const { of, scope, name, type } of related) {
     const list = {
-      id: `compatList${camelCase(name)}Of${camelCase(of)}`,
+      id: `compatList${pascalCase(name)}Of${pascalCase(of)}`,
       summary: `List the ${name} of ${of}`,
       description: "There are none.",
       query: { page, fields: [type] },
@@ -79,8 +77,9 @@ export function emptyListRoutes(router: Router, context: CompatContext): void {
       list: true,
       success: { 200: "An empty list" },
     } as const;
-    router.route("GET", `/${of}/:id/${name}`, scope, list, async ({ request, reply, links, id }) => {
-      await checkOwner(request, of, id);
+    router.route("GET", `/${of}/:id/${name}`, scope, list, async (exchange) => {
+      const { reply, links } = exchange;
+      await checkOwner(exchange, of);
       return sendDocument(reply, 200, { data: [], links: links.page(undefined) });
     });
     const references = {
@@ -90,25 +89,21 @@ export function emptyListRoutes(router: Router, context: CompatContext): void {
       query: { page },
     };
     router.route("GET", `/${of}/:id/relationships/${name}`, scope, references, async (exchange) => {
-      const { request, reply, links, id } = exchange;
-      await checkOwner(request, of, id);
+      const { reply, links, id } = exchange;
+      await checkOwner(exchange, of);
       const whole = links.to(`/${of}/${id}/${name}`).self;
       return sendDocument(reply, 200, { data: [], links: { ...links.page(undefined), related: whole } });
     });
   }
 
   /** @throws DaybookError `resource_not_found` unless there is what the list would be of. */
-  async function checkOwner(request: FastifyRequest, of: (typeof related)[number]["of"], id: string): Promise<void> {
-    const { propertyId } = callerOf(request);
-    const options = callOptions(callOf(request));
+  async function checkOwner(exchange: Exchange, of: (typeof related)[number]["of"]): Promise<void> {
+    const { request, reply, id } = exchange;
     if (of === "profiles") await findProfile(context, request, id, "id");
-    else if (of === "metrics") {
-      const metricId = toId("mtr", id);
-      const found =
-        metricId && (await calling(clients.metrics.getMetrics({ propertyId, metricIds: [metricId] }, options)));
-      if (!found || found.metrics.length === 0) {
-        throw new DaybookError("resource_not_found", "A metric with this id does not exist.", { param: "id" });
-      }
-    } else await calling(clients.profiles.getImportJob({ propertyId, jobId: toJobId(id) }, options), () => "id");
+    else if (of === "metrics") await findMetric(context, exchange);
+    else {
+      const asked = { propertyId: callerOf(request).propertyId, jobId: toJobId(id) };
+      await calling(clients.profiles.getImportJob(asked, readOptions(request, reply)), () => "id");
+    }
   }
 }

@@ -1,18 +1,17 @@
 /** What an event is related to, and the references to it. */
-import type { FastifyRequest } from "fastify";
-import type { Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { calling } from "#shared/interceptors.ts";
 import { requireScope } from "../../plugins/authentication.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
-import { toId } from "../convert/ids.ts";
 import { metricResource } from "../convert/metrics.ts";
+import { findEvent } from "../find.ts";
 import { findProfile, toProfileResources } from "../profiles.ts";
-import { sendDocument, type Resource } from "../reply.ts";
+import { sendDocument } from "../reply.ts";
 import { Metric, Profile, Reference } from "../resources.ts";
-import type { Router } from "../router.ts";
+import type { Exchange, Router } from "../router.ts";
 import { pick } from "../sparse.ts";
 
 const metricOf = {
@@ -56,17 +55,19 @@ const profileIdOf = {
 export function eventRelationRoutes(router: Router, context: CompatContext): void {
   const { clients } = context;
 
-  router.route("GET", "/events/:id/metric", "events:read", metricOf, async ({ request, reply, query, links, id }) => {
+  router.route("GET", "/events/:id/metric", "events:read", metricOf, async (exchange) => {
+    const { request, reply, query, links } = exchange;
     requireScope(callerOf(request), "metrics:read");
-    const metric = await findMetric(request, await findEvent(request, id));
+    const metric = await findMetricOf(exchange, await findEvent(context, exchange));
     if (!metric) throw new DaybookError("resource_not_found", "This event has no metric yet.", { param: "id" });
     const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
     return sendDocument(reply, 200, { data, links: links.self() });
   });
 
-  router.route("GET", "/events/:id/profile", "events:read", profileOf, async ({ request, reply, query, links, id }) => {
+  router.route("GET", "/events/:id/profile", "events:read", profileOf, async (exchange) => {
+    const { request, reply, query, links } = exchange;
     requireScope(callerOf(request), "profiles:read");
-    const { profileId } = await findEvent(request, id);
+    const { profileId } = await findEvent(context, exchange);
     if (profileId === undefined) {
       throw new DaybookError("resource_not_found", "This event has no profile.", { param: "id" });
     }
@@ -75,46 +76,26 @@ export function eventRelationRoutes(router: Router, context: CompatContext): voi
     return sendDocument(reply, 200, { data: data ?? null, links: links.self() });
   });
 
-  router.route(
-    "GET",
-    "/events/:id/relationships/metric",
-    "events:read",
-    metricIdOf,
-    async ({ request, reply, links, id }) => {
-      const event = await findEvent(request, id);
-      const metric = await findMetric(request, event);
-      const data = metric ? { type: "metric", id: metric.id } : null;
-      const related = links.to(`/events/${event.id}/metric`).self;
-      return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
-    },
-  );
+  router.route("GET", "/events/:id/relationships/metric", "events:read", metricIdOf, async (exchange) => {
+    const { reply, links } = exchange;
+    const event = await findEvent(context, exchange);
+    const metric = await findMetricOf(exchange, event);
+    const related = links.to(`/events/${event.id}/metric`).self;
+    const data = metric ? { type: "metric", id: metric.id } : null;
+    return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
+  });
 
-  router.route(
-    "GET",
-    "/events/:id/relationships/profile",
-    "events:read",
-    profileIdOf,
-    async ({ request, reply, links, id }) => {
-      const event = await findEvent(request, id);
-      const data: Resource | null = event.profileId === undefined ? null : { type: "profile", id: event.profileId };
-      const related = links.to(`/events/${event.id}/profile`).self;
-      return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
-    },
-  );
+  router.route("GET", "/events/:id/relationships/profile", "events:read", profileIdOf, async (exchange) => {
+    const { reply, links } = exchange;
+    const { id, profileId } = await findEvent(context, exchange);
+    const related = links.to(`/events/${id}/profile`).self;
+    const data = profileId === undefined ? null : { type: "profile", id: profileId };
+    return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
+  });
 
-  async function findEvent(request: FastifyRequest, id: string): Promise<EventMessage> {
-    const eventId = toId("evt", id);
-    const asked = { propertyId: callerOf(request).propertyId, eventIds: [eventId ?? ""] };
-    const found =
-      eventId === undefined ? undefined : await calling(clients.events.getEvents(asked, callOptions(callOf(request))));
-    const [event] = found?.events ?? [];
-    if (!event) throw new DaybookError("resource_not_found", "An event with this id does not exist.", { param: "id" });
-    return event;
-  }
-
-  async function findMetric(request: FastifyRequest, { type }: EventMessage): Promise<MetricMessage | undefined> {
+  async function findMetricOf({ request, reply }: Exchange, { type }: Event): Promise<MetricMessage | undefined> {
     const asked = { propertyId: callerOf(request).propertyId, names: [type] };
-    const { metrics } = await calling(clients.metrics.getMetrics(asked, callOptions(callOf(request))));
+    const { metrics } = await calling(clients.metrics.getMetrics(asked, readOptions(request, reply)));
     return metrics[0];
   }
 }

@@ -13,6 +13,7 @@ import { metricResource } from "../convert/metrics.ts";
 import { comparisons, InstantRange } from "../convert/ranges.ts";
 import { readTime } from "../convert/times.ts";
 import type { Condition } from "../filter.ts";
+import { findEvent } from "../find.ts";
 import type { Links } from "../links.ts";
 import { toProfileResources } from "../profiles.ts";
 import type { Query } from "../query.ts";
@@ -89,16 +90,11 @@ export function eventRoutes(router: Router, context: CompatContext): void {
     return sendDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
   });
 
-  router.route("GET", "/events/:id", "events:read", read, async ({ request, reply, query, links, id }) => {
-    const eventId = toId("evt", id);
-    const asked = { propertyId: callerOf(request).propertyId, eventIds: eventId === undefined ? [] : [eventId] };
-    const found =
-      eventId === undefined
-        ? []
-        : (await calling(clients.events.getEvents(asked, callOptions(callOf(request))))).events;
-    const { data, included } = await toResources(request, found, query, links);
-    const [event] = data;
-    if (!event) throw new DaybookError("resource_not_found", "An event with this id does not exist.", { param: "id" });
+  router.route("GET", "/events/:id", "events:read", read, async (exchange) => {
+    const { request, reply, query, links } = exchange;
+    const found = await findEvent(context, exchange);
+    const { data, included } = await toResources(request, [found], query, links);
+    const [event = null] = data;
     return sendDocument(reply, 200, { data: event, ...included, links: links.self() });
   });
 

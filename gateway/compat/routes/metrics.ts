@@ -1,10 +1,9 @@
-import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
+import { calling } from "#shared/interceptors.ts";
+import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
-import { toId } from "../convert/ids.ts";
 import { integrationCategories, integrationNames, metricResource } from "../convert/metrics.ts";
 import type { Condition } from "../filter.ts";
+import { findMetric } from "../find.ts";
 import { sendDocument } from "../reply.ts";
 import { Metric } from "../resources.ts";
 import type { Router } from "../router.ts";
@@ -36,7 +35,8 @@ const read = {
   success: { 200: "The metric" },
 };
 
-export function metricRoutes(router: Router, { clients }: CompatContext): void {
+export function metricRoutes(router: Router, context: CompatContext): void {
+  const { clients } = context;
   router.route("GET", "/metrics", "metrics:read", list, async ({ request, reply, query, links }) => {
     const { propertyId } = callerOf(request);
     const kinds = readKinds(query.conditions);
@@ -51,7 +51,7 @@ export function metricRoutes(router: Router, { clients }: CompatContext): void {
     const found =
       kind === undefined
         ? { metrics: [], hasMore: false }
-        : await calling(clients.metrics.listMetrics(asked, callOptions(callOf(request))));
+        : await calling(clients.metrics.listMetrics(asked, readOptions(request, reply)));
     const last = found.metrics.at(-1);
     const data = found.metrics.map((metric) => pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query));
     const included = query.includes.size > 0 ? { included: [] } : {};
@@ -59,15 +59,9 @@ export function metricRoutes(router: Router, { clients }: CompatContext): void {
     return sendDocument(reply, 200, { data, ...included, links: links.page(cursor) });
   });
 
-  router.route("GET", "/metrics/:id", "metrics:read", read, async ({ request, reply, query, links, id }) => {
-    const metricId = toId("mtr", id);
-    const asked = { propertyId: callerOf(request).propertyId, metricIds: [metricId ?? ""] };
-    const found =
-      metricId === undefined
-        ? undefined
-        : await calling(clients.metrics.getMetrics(asked, callOptions(callOf(request))));
-    const [metric] = found?.metrics ?? [];
-    if (!metric) throw new DaybookError("resource_not_found", "A metric with this id does not exist.", { param: "id" });
+  router.route("GET", "/metrics/:id", "metrics:read", read, async (exchange) => {
+    const { reply, query, links } = exchange;
+    const metric = await findMetric(context, exchange);
     const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
     const included = query.includes.size > 0 ? { included: [] } : {};
     return sendDocument(reply, 200, { data, ...included, links: links.self() });

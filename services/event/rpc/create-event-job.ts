@@ -12,6 +12,7 @@ import { checkItemCount } from "#shared/limits.ts";
 import { withTransaction } from "#shared/postgres.ts";
 import { Steps } from "#shared/steps.ts";
 import { formatMicros } from "#shared/time.ts";
+import { count } from "#shared/values/count.ts";
 import type { EventContext } from "../context.ts";
 import { askForChunk, chunkItemsMax } from "../jobs.ts";
 import { countUnfinishedJobs, findJob, insertChunk, insertJob, lockJobs } from "../sql/jobs.ts";
@@ -37,7 +38,7 @@ export function createEventJob(context: EventContext): ServiceImpl<typeof EventS
       if (known) return;
       const [unfinished] = await countUnfinishedJobs(tx, [property, unfinishedMax]);
       if (!unfinished || unfinished.count >= unfinishedMax) {
-        const message = `At most ${unfinishedMax.toLocaleString("en")} jobs of a property are unfinished at a time. Try again later.`;
+        const message = `At most ${count(unfinishedMax)} jobs of a property are unfinished at a time. Try again later.`;
         throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
       }
       await insertJob(tx, [property, job, payloads.length, now]);

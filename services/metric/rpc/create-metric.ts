@@ -7,6 +7,7 @@ import { decodeId, newUuid } from "#shared/ids.ts";
 import { metricsMax } from "#shared/limits.ts";
 import { withTransaction } from "#shared/postgres.ts";
 import type { ServiceContext } from "#shared/service.ts";
+import { count } from "#shared/values/count.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
 import { readMetrics, type MetricRow } from "../sql/metrics.ts";
@@ -43,7 +44,7 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
         });
       }
       if (!counted || counted.count > metricsMax) {
-        const message = `At most ${metricsMax.toLocaleString("en")} metrics of a property are registered before their events.`;
+        const message = `At most ${count(metricsMax)} metrics of a property are registered before their events.`;
         throw new DaybookError("too_many_items", message, { param: "name" });
       }
       return made;

@@ -15,9 +15,12 @@ export interface WantedIdentifier extends NormalIdentifier {
   isPrimary: boolean;
 }
 
-const typePattern = /^[a-z][a-z0-9_.]*$/;
-const typeLengthMax = 64;
-const valueLengthMax = 255;
+/** What a type looks like. */
+export const typePattern = /^[a-z][a-z0-9_.]*$/;
+/** Characters of a type. */
+export const typeLengthMax = 64;
+/** Characters of a value. */
+export const valueLengthMax = 255;
 
 /** How many identifiers one write may name. */
 export const identifiersPerWriteMax = 100;
@@ -26,6 +29,23 @@ export const identifiersPerProfileMax = 1000;
 // E.164: at most 15 digits, the first not 0. Shorter than 7 is nobody's number.
 const phonePattern = /^\+[1-9]\d{6,14}$/;
 const emailPattern = /^[^\s@]+@[^\s@]+$/;
+
+/** Whether a text is an email address. */
+export function isEmail(text: string): boolean {
+  return emailPattern.test(text);
+}
+
+/** Whether a text is a phone number in E.164 form. */
+export function isPhone(text: string): boolean {
+  return phonePattern.test(text);
+}
+
+/** The value of a type in the form in which two of them are the same: trimmed, Unicode NFC, an email in lower case. */
+export function normalizeValue(type: unknown, text: string): { text: string } | { reason: string } {
+  const normal = normalizeText(text.trim(), valueLengthMax);
+  if ("reason" in normal) return normal;
+  return { text: type === "email" ? normal.text.toLowerCase() : normal.text };
+}
 
 /** Types that are enough to make a profile from, when nobody has the identifier yet. */
 const creatingTypes: ReadonlySet<string> = new Set(["email", "phone"]);
@@ -58,22 +78,21 @@ export function findTypeFault(type: string, param: string): FieldError | undefin
 }
 
 /**
- * Brings the value of an identifier into normal form: trimmed, Unicode NFC, an email in lower case.
+ * Brings the value of an identifier into normal form, as normalizeValue does, and checks it.
  * @param type what it must be a value of; one that is not known is like one of the caller's own.
  * @param param names the value. The value itself is in no message, as it says who somebody is.
  */
 export function readValue(type: unknown, text: string, param: string): { value: string } | { error: FieldError } {
   const problem = textProblem(text);
   if (problem !== undefined) return { error: unkeepable(param, problem) };
-  const normal = normalizeText(text.trim(), valueLengthMax);
+  const normal = normalizeValue(type, text);
   if ("reason" in normal) {
     const rule = normal.reason.replace(/^has/, "must have");
     const message = `${quoteName(param)} ${rule}; got ${whatCame(text)}.`;
     return { error: { code: "parameter_invalid", message, param } };
   }
-  const value = type === "email" ? normal.text.toLowerCase() : normal.text;
-  const isValue =
-    value !== "" && (type !== "phone" || phonePattern.test(value)) && (type !== "email" || emailPattern.test(value));
+  const value = normal.text;
+  const isValue = value !== "" && (type !== "phone" || isPhone(value)) && (type !== "email" || isEmail(value));
   if (isValue) return { value };
   const { message } = mismatch(param, valueExpected(type), text);
   // A blank text has characters, but none that count.

@@ -11,15 +11,22 @@ export const locationFields = ["city", "region", "country", "timezone", "zip"] a
 /** One of them. */
 export type LocationField = (typeof locationFields)[number];
 
-const lengthMax: Record<LocationField, number> = { city: 255, region: 255, country: 2, timezone: 255, zip: 32 };
+/** Characters of each. */
+export const locationLengthMax: Record<LocationField, number> = {
+  city: 255,
+  region: 255,
+  country: 2,
+  timezone: 255,
+  zip: 32,
+};
 
 /** What each field holds, with an example. */
 export const locationExpected: Record<LocationField, string> = {
-  city: `a text of at most ${lengthMax.city} characters such as "Lisbon"`,
-  region: `a text of at most ${lengthMax.region} characters such as "Lisboa"`,
+  city: `a text of at most ${locationLengthMax.city} characters such as "Lisbon"`,
+  region: `a text of at most ${locationLengthMax.region} characters such as "Lisboa"`,
   country: 'an ISO 3166-1 alpha-2 country code in upper case such as "PT", or "XK"',
   timezone: 'the name of an IANA time zone such as "Europe/Lisbon"',
-  zip: `a text of at most ${lengthMax.zip} characters such as "1100-148"`,
+  zip: `a text of at most ${locationLengthMax.zip} characters such as "1100-148"`,
 };
 
 /** Fields that are public names and say nothing of a person's address. */
@@ -30,7 +37,7 @@ export function findLocationFault(field: LocationField, text: string, param: str
   const problem = textProblem(text);
   if (problem !== undefined) return unkeepable(param, problem);
   const isGood =
-    !isLongerThan(text, lengthMax[field]) &&
+    !isLongerThan(text, locationLengthMax[field]) &&
     (field !== "country" || isCountry(text)) &&
     (field !== "timezone" || isTimezone(text));
   return isGood ? undefined : mismatch(param, locationExpected[field], text, { quoted: quoted.has(field) });
