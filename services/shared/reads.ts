@@ -2,6 +2,7 @@
  * Reads, apart from writes: they have connections of their own, and properties share these fairly, so neither a flood of reads nor a slow one
  * keeps a write, or a read of another property, waiting. A statement that nobody waits for any more is cancelled.
  */
+import { availableParallelism } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cancelStatement } from "./cancel.ts";
 import { DaybookError } from "./errors.ts";
@@ -116,7 +117,8 @@ export function createReads(pool: Database, log: Log): Reads {
 /** @param spoil says that the connection is not to be used again. */
 type Work<T> = (connection: Transaction, spoil: (error: Error) => void) => Promise<T>;
 
-const aggregatesPerPropertyMax = 2;
+// Each keeps one processor of the database busy. That machine is not known here; this one stands for the size of an installation.
+const aggregatesPerPropertyMax = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
 const aggregatesWaitingMax = 500;
 const aggregatesWaitingPerPropertyMax = 50;
 
@@ -130,7 +132,7 @@ export function createAggregateShare({ connectionsMax }: Reads): FairShare {
     waitMsMax,
     refusal: () =>
       overShare(
-        `${aggregatesPerPropertyMax} aggregates of a property are counted at a time, and too many are waiting.`,
+        `Aggregates of a property are counted ${aggregatesPerPropertyMax} at a time, and too many are waiting.`,
       ),
   });
 }
