@@ -6,6 +6,7 @@ import type { NativeContext } from "./context.ts";
 import { sendError, sendNotFound } from "./errors.ts";
 import { collectOperations, createDocument } from "./openapi.ts";
 import { accountRoutes } from "./routes/account.ts";
+import { eventBatchRoutes } from "./routes/event-batch.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { identifierRoutes } from "./routes/identifiers.ts";
 import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
@@ -28,6 +29,7 @@ export function nativeSurface(context: NativeContext, document: (made: OpenApiDo
     const operations = collectOperations(app);
     const addMethodNotAllowed = collectMethods(app);
     eventRoutes(app, context);
+    eventBatchRoutes(app, context);
     profileRoutes(app, context);
     profileBatchRoutes(app, context);
     identifierRoutes(app, context);

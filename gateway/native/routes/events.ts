@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { EventSort, type Event as EventMessage, type RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
+import { EventSort, type Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
 import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
 import { decodeId } from "#shared/ids.ts";
 import { calling, callOptions } from "#shared/interceptors.ts";
@@ -8,27 +8,23 @@ import { quoteName } from "#shared/values/wording.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
-import type { RateWindow } from "../../rate/limits.ts";
-import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import type { NativeContext } from "../context.ts";
 import { eventJson, fromGuideEvent, toEventInput, toGuideEventError, type EventExpansion } from "../convert/events.ts";
 import { metricJson } from "../convert/metrics.ts";
 import { profileJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
-import { exampleEvent, exampleEventBatch, exampleIds, exampleProfile } from "../examples.ts";
+import { exampleEvent, exampleIds, exampleProfile } from "../examples.ts";
 import { idFilter } from "../filters.ts";
 import { operation } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
 import { resolvedMeta, unexpanded } from "../profile.ts";
 import { queryOf, readBody } from "../query.ts";
-import { BatchResult, Event } from "../resources.ts";
-import { EventBatch, EventBatchItem, EventCreate, GuideEventCreate } from "../schemas.ts";
-import { createBatchReader, createReader } from "../../validation.ts";
+import { Event } from "../resources.ts";
+import { EventCreate, GuideEventCreate } from "../schemas.ts";
+import { createReader } from "../../validation.ts";
 
 const eventReader = createReader(EventCreate);
 const guideEventReader = createReader(GuideEventCreate);
-const batchReader = createBatchReader(EventBatch, "events");
-const batchItemReader = createReader(EventBatchItem);
 
 const expands = {
   profile: "The profile; needs the scope profiles:read",
@@ -78,51 +74,6 @@ const create = operation("events:write", {
       },
     },
     data: exampleEvent,
-  },
-});
-
-const batch = operation("events:write", {
-  id: "createEvents",
-  tag: "Events",
-  summary: "Record 1 to 1,000 events",
-  description: "A bad item fails alone; the results say what became of each.",
-  body: [EventBatch],
-  data: BatchResult,
-  success: { 200: "What became of each item" },
-  errors: ["too_many_items"],
-  examples: {
-    bodies: {
-      "Two events": {
-        events: [
-          {
-            type: "order.completed",
-            identifier: { type: "email", value: "ada@example.com" },
-            properties: { order_id: "1003" },
-            client_reference: "row 1",
-          },
-          {
-            type: "order.refunded",
-            identifier: { type: "external_id", value: "customer-7" },
-            properties: { order_id: "1003" },
-            value: "-24.95",
-            currency: "EUR",
-            idempotency_key: "refund-1003",
-          },
-        ],
-      },
-      History: {
-        events: [
-          {
-            type: "order.completed",
-            identifier: { type: "phone", value: "+351910000123" },
-            properties: {},
-            occurred_at: "2024-03-01T12:00:00Z",
-          },
-        ],
-        backfill: true,
-      },
-    },
-    data: exampleEventBatch,
   },
 });
 
@@ -191,23 +142,6 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
     void reply.header("location", `/v1/events/${event.id}`);
     if (replayed) void reply.header("idempotency-replayed", "true");
     return sendData(request, reply, eventJson(event), resolvedMeta(resolvedFrom));
-  });
-
-  const batchOptions = { config: { ...batch.config, rateByBody: toWindow } };
-  app.post("/events/batch", batchOptions, async (request, reply) => {
-    const body = readBody(request, batchReader);
-    const items = body.events.map((item, index) =>
-      readItem(item, (each) => {
-        const input = toEventInput(batchItemReader.read(each), isBackfill(request.body));
-        return Object.assign(input, eventOperationOf(request, index));
-      }),
-    );
-    const results = await answerItems(
-      items,
-      (inputs) => recording.recordBatch(callerOf(request).propertyId, inputs, callOf(request)),
-      toItemResult,
-    );
-    return sendBatch(request, reply, results);
   });
 
   app.get("/events", list, async (request, reply) => {
@@ -294,14 +228,6 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
   }
 }
 
-function isBackfill(body: unknown): boolean {
-  return isJsonObject(body) && body.backfill === true;
-}
-
-function toWindow(body: unknown): RateWindow {
-  return isBackfill(body) ? "backfill" : "ordinary";
-}
-
 /**
  * Whether a body has the form of the getting-started guide.
  * @throws DaybookError `parameter_conflict` when it has fields of both forms.
@@ -321,11 +247,4 @@ function isGuideEvent(body: unknown): boolean {
     throw new DaybookError("parameter_conflict", message, { param: guideField });
   }
   return true;
-}
-
-function toItemResult({ outcome }: RecordEventResult): Pick<BatchItemResult, "status" | "data"> | DaybookError {
-  if (outcome.case === "error") return fromErrorMessage(outcome.value);
-  if (outcome.case !== "recorded") throw new Error("an item has no outcome");
-  const { eventId, replayed } = outcome.value;
-  return { status: replayed ? 200 : 201, data: { id: eventId, object: "event" } };
 }
