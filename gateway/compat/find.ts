@@ -13,9 +13,10 @@ type Asked = Pick<Exchange, "request" | "reply" | "id">;
 /** @throws DaybookError `resource_not_found` */
 export async function findEvent({ clients }: CompatContext, { request, reply, id }: Asked): Promise<Event> {
   const eventId = toId("evt", id);
-  const asked = { propertyId: callerOf(request).propertyId, eventIds: [eventId ?? ""] };
-  const found = eventId && (await calling(clients.events.getEvents(asked, readOptions(request, reply))));
-  const [event] = found ? found.events : [];
+  if (eventId === undefined) throw nothing("An event");
+  const asked = { propertyId: callerOf(request).propertyId, eventIds: [eventId] };
+  const { events } = await calling(clients.events.getEvents(asked, readOptions(request, reply)));
+  const [event] = events;
   if (!event) throw nothing("An event");
   return event;
 }
@@ -23,9 +24,10 @@ export async function findEvent({ clients }: CompatContext, { request, reply, id
 /** @throws DaybookError `resource_not_found` */
 export async function findMetric({ clients }: CompatContext, { request, reply, id }: Asked): Promise<Metric> {
   const metricId = toId("mtr", id);
-  const asked = { propertyId: callerOf(request).propertyId, metricIds: [metricId ?? ""] };
-  const found = metricId && (await calling(clients.metrics.getMetrics(asked, readOptions(request, reply))));
-  const [metric] = found ? found.metrics : [];
+  if (metricId === undefined) throw nothing("A metric");
+  const asked = { propertyId: callerOf(request).propertyId, metricIds: [metricId] };
+  const { metrics } = await calling(clients.metrics.getMetrics(asked, readOptions(request, reply)));
+  const [metric] = metrics;
   if (!metric) throw nothing("A metric");
   return metric;
 }

@@ -11,6 +11,7 @@ import { headerParameters, pathParameters, queryParameters } from "./openapi-par
 import type { Operation } from "./operation.ts";
 import { pageLimit } from "./query.ts";
 import * as resources from "./resources.ts";
+import * as metricBodies from "./metric-schemas.ts";
 import * as bodies from "./schemas.ts";
 
 type Json = Record<string, unknown>;
@@ -88,7 +89,7 @@ const tagDescriptions: Readonly<Record<Operation["tag"], string>> = {
 };
 
 // Schemas that have a name of their own: the exported ones.
-const { toSchema, schemas } = createSchemaWriter([resources, bodies]);
+const { toSchema, schemas } = createSchemaWriter([resources, bodies, metricBodies]);
 
 const headers: Json = {
   RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },

@@ -34,7 +34,6 @@ export async function readJsonBody(
   try {
     return await parseJsonBody(body, { valuesMax });
   } catch (error) {
-    const message = error instanceof SyntaxError ? error.message : "The body must be JSON.";
-    throw new DaybookError("invalid_json", message, { cause: error });
+    throw error instanceof SyntaxError ? new DaybookError("invalid_json", error.message, { cause: error }) : error;
   }
 }

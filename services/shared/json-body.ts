@@ -35,7 +35,8 @@ export async function parseJsonBody(
   }
   try {
     return await readInSteps(bytes, extent, steps);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     // Without the cause: it quotes the body.
     const reason = bytes.length > explainedBytesMax ? undefined : explainJsonError(bytes.toString("utf8"));
     throw new SyntaxError(`The body must be JSON${reason === undefined ? "" : `: ${reason}`}.`);

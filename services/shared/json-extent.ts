@@ -50,6 +50,38 @@ export interface ExtentOptions {
   runBytesMin: number;
 }
 
+/** An object or array that is open. Those of one depth share one, as there may be millions. */
+class Frame {
+  keys = 0;
+  isArray = false;
+  start = 0;
+  // Of its key that was read last.
+  keyStart = 0;
+  keyEnd = 0;
+  // Of the run that is under way in it: where it begins, the place of its first element and of this one, the numbers before it that a double may
+  // not hold, and whether it holds another run.
+  runStart = 0;
+  runIndex = 0;
+  index = 0;
+  losingBefore = 0;
+  holdsRun = false;
+
+  open(at: number, isArray: boolean, losing: number): void {
+    this.keys = 0;
+    this.isArray = isArray;
+    this.start = at;
+    this.beginRun(at + 1, 0, losing);
+  }
+
+  beginRun(start: number, index: number, losing: number): void {
+    this.runStart = start;
+    this.runIndex = index;
+    this.index = index;
+    this.losingBefore = losing;
+    this.holdsRun = false;
+  }
+}
+
 /** Counts brackets, commas and colons outside of strings. What is not JSON may be counted wrong, and is refused later. */
 export class Extent {
   readonly runs: Run[] = [];
@@ -57,7 +89,6 @@ export class Extent {
   readonly #valuesMax: number;
   readonly #runBytesMin: number;
   #at = 0;
-  #depth = 0;
   #values = 0;
   // Numbers that a double may not hold, in all and within runs.
   #losing = 0;
@@ -66,20 +97,12 @@ export class Extent {
   #digits = 0;
   #isText = false;
   #textStart = 0;
-  // Of the object or array that is open at each depth.
-  readonly #keys = new Uint32Array(depthMax + 1);
-  readonly #isArray = new Uint8Array(depthMax + 1);
-  readonly #keyStart = new Uint32Array(depthMax + 1);
-  readonly #keyEnd = new Uint32Array(depthMax + 1);
-  // Of the run that is under way there: where it begins, the place of its first element and of this one, and whether it holds another run.
-  readonly #runStart = new Uint32Array(depthMax + 1);
-  readonly #runIndex = new Uint32Array(depthMax + 1);
-  readonly #index = new Uint32Array(depthMax + 1);
-  readonly #losingBefore = new Uint32Array(depthMax + 1);
-  readonly #listStart = new Uint32Array(depthMax + 1);
+  // By depth; the first stands for what is around the text.
+  readonly #frames = [new Frame()];
+  #depth = 0;
+  #frame = this.#frames[0] as Frame;
   // Of the last run: where its array begins, and where that stands.
   #lastList: { start: number; path: Run["list"] } | undefined;
-  readonly #holdsRun = new Uint8Array(depthMax + 1);
 
   constructor(bytes: Buffer, { valuesMax, runBytesMin }: ExtentOptions) {
     this.#bytes = bytes;
@@ -132,75 +155,61 @@ export class Extent {
 
   #comma(at: number): void {
     this.#values++;
-    const depth = this.#depth;
-    if (!this.#isArray[depth]) return;
-    if (at - (this.#runStart[depth] as number) >= this.#runBytesMin) {
+    const frame = this.#frame;
+    if (!frame.isArray) return;
+    if (at - frame.runStart >= this.#runBytesMin) {
       this.#endRun(at);
-      this.#beginRun(at + 1, (this.#index[depth] as number) + 1);
-    } else this.#index[depth] = (this.#index[depth] as number) + 1;
+      frame.beginRun(at + 1, frame.index + 1, this.#losing);
+    } else frame.index++;
   }
 
   #colon(at: number): void {
-    const depth = this.#depth;
-    const keys = (this.#keys[depth] as number) + 1;
-    if (keys > keysMax) throw new SyntaxError(`The body must have at most ${count(keysMax)} keys in one object.`);
-    this.#keys[depth] = keys;
-    this.#keyStart[depth] = this.#textStart;
-    this.#keyEnd[depth] = at;
+    const frame = this.#frame;
+    if (++frame.keys > keysMax)
+      throw new SyntaxError(`The body must have at most ${count(keysMax)} keys in one object.`);
+    frame.keyStart = this.#textStart;
+    frame.keyEnd = at;
   }
 
   #open(at: number, isArray: boolean): void {
     this.#values++;
     if (++this.#depth > depthMax)
       throw new SyntaxError(`The body must be nested at most ${count(depthMax)} levels deep.`);
-    this.#keys[this.#depth] = 0;
-    this.#isArray[this.#depth] = Number(isArray);
-    this.#listStart[this.#depth] = at;
-    this.#beginRun(at + 1, 0);
+    this.#frame = this.#frames[this.#depth] ??= new Frame();
+    this.#frame.open(at, isArray, this.#losing);
   }
 
   #close(at: number): void {
-    const depth = this.#depth;
-    if (depth <= 0) return;
-    if (this.#isArray[depth] && at - (this.#runStart[depth] as number) >= this.#runBytesMin) this.#endRun(at);
-    this.#depth--;
-  }
-
-  #beginRun(start: number, index: number): void {
-    const depth = this.#depth;
-    this.#runStart[depth] = start;
-    this.#runIndex[depth] = index;
-    this.#index[depth] = index;
-    this.#losingBefore[depth] = this.#losing;
-    this.#holdsRun[depth] = 0;
+    if (this.#depth === 0) return;
+    if (this.#frame.isArray && at - this.#frame.runStart >= this.#runBytesMin) this.#endRun(at);
+    this.#frame = this.#frames[--this.#depth] as Frame;
   }
 
   /** Notes the run that is under way, unless it holds others, or nothing. */
   #endRun(end: number): void {
-    const depth = this.#depth;
-    const start = this.#runStart[depth] as number;
-    if (this.#holdsRun[depth] || this.#isBlank(start, end)) return;
-    const losing = this.#losing - (this.#losingBefore[depth] as number);
+    const frame = this.#frame;
+    const start = frame.runStart;
+    if (frame.holdsRun || this.#isBlank(start, end)) return;
+    const losing = this.#losing - frame.losingBefore;
     this.#losingInRuns += losing;
     this.runs.push({ start, end, list: this.#list(), mayLose: losing > 0 });
     // It is one element from now on.
-    this.#index[depth] = this.#runIndex[depth] as number;
-    this.#holdsRun.fill(1, 0, depth);
+    frame.index = frame.runIndex;
+    for (const above of this.#frames.slice(0, this.#depth)) above.holdsRun = true;
   }
 
   /** Where the array stands that is open. */
   #list(): Run["list"] {
-    const start = this.#listStart[this.#depth] as number;
+    const { start } = this.#frame;
     if (this.#lastList?.start !== start) {
-      const path = Array.from({ length: this.#depth - 1 }, (_, above) => this.#stepAt(above + 1));
+      const path = this.#frames.slice(1, this.#depth).map((frame) => this.#stepOf(frame));
       this.#lastList = { start, path };
     }
     return this.#lastList.path;
   }
 
-  #stepAt(depth: number): number | string {
-    if (this.#isArray[depth]) return this.#index[depth] as number;
-    return this.#bytes.toString("utf8", this.#keyStart[depth], this.#keyEnd[depth]);
+  #stepOf({ isArray, index, keyStart, keyEnd }: Frame): number | string {
+    return isArray ? index : this.#bytes.toString("utf8", keyStart, keyEnd);
   }
 
   #isBlank(start: number, end: number): boolean {

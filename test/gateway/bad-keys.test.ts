@@ -13,6 +13,7 @@ import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { Owner } from "#shared/lifecycle.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
+import { callsOf } from "../support/counting.ts";
 import { describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 
 interface Refusal {
@@ -141,13 +142,7 @@ describe("the work for a key that is not good", () => {
   afterAll(() => owner.close());
 
   /** Looks for keys so far, by what came of them. */
-  async function countLooks(): Promise<number> {
-    const { values } = (await registry.getSingleMetric("daybook_rpc_duration_seconds")?.get()) ?? { values: [] };
-    return values
-      .filter((value) => "metricName" in value && String(value.metricName).endsWith("_count"))
-      .filter(({ labels }) => labels["method"] === "AuthenticateKey")
-      .reduce((sum, { value }) => sum + value, 0);
-  }
+  const countLooks = (): Promise<number> => callsOf(registry, "AuthenticateKey");
 
   test("is none for what cannot be a key", async () => {
     const before = await countLooks();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
 import { createRegistry } from "#shared/server.ts";
 import { createApi, type Answer } from "../support/api.ts";
+import { callsOf } from "../support/counting.ts";
 import { startSingleProcess, type SingleProcess } from "../support/daybook.ts";
 
 const owner = new Owner();
@@ -24,13 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => owner.close());
 
-async function countLooks(): Promise<number> {
-  const { values } = (await registry.getSingleMetric("daybook_rpc_duration_seconds")?.get()) ?? { values: [] };
-  return values
-    .filter((value) => "metricName" in value && String(value.metricName).endsWith("_count"))
-    .filter(({ labels }) => labels["method"] === "AuthenticateKey")
-    .reduce((sum, { value }) => sum + value, 0);
-}
+const countLooks = (): Promise<number> => callsOf(registry, "AuthenticateKey");
 
 /** Asks with a key from an address, as a proxy says it. */
 const ask = (secret: string, address: string): Promise<Answer> =>

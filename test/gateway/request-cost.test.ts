@@ -9,11 +9,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Owner } from "#shared/lifecycle.ts";
-import { createApi, type Api } from "../support/api.ts";
+import type { Api } from "../support/api.ts";
 import { createDatabase } from "../support/database.ts";
+import { connectTo } from "../support/daybook.ts";
 import { heavyBodies } from "../support/heavy-bodies.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
-import { eventually, freePort, startNode } from "../support/processes.ts";
+import { freePort } from "../support/processes.ts";
+import { startOneProcess } from "../support/single-process.ts";
 import { marksOutOfOrder, worstRequests } from "../support/worst-requests.ts";
 
 const cpuSecondsMax = 1;
@@ -35,22 +37,13 @@ beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), "daybook-cost-"));
   owner.defer(() => rm(folder, { recursive: true, force: true }));
   const database = owner.own(await createDatabase(inject("databaseUrl")));
-  const [port, internalPort] = [await freePort(), await freePort()];
-  const key = `sk_test_${"c".repeat(40)}`;
-  const daybook = owner.own(
-    startNode("deploy/local/main.ts", {
-      DATABASE_URL: database.url,
-      DATA_DIR: folder,
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      BOOTSTRAP_TEST_KEY: key,
-      RATE_LIMIT_PER_MINUTE: "1000000",
-      RATE_LIMIT_BACKFILL_PER_MINUTE: "1000000",
-    }),
-  );
-  const isReady = (): true | undefined => (daybook.output().includes("ready at") ? true : undefined);
-  await eventually(isReady, { timeoutMs: 100_000, explain: daybook.output });
-  api = createApi(`http://127.0.0.1:${port}`, key);
+  const internalPort = await freePort();
+  const addresses = await startOneProcess(database.url, folder, owner, {
+    INTERNAL_PORT: String(internalPort),
+    RATE_LIMIT_PER_MINUTE: "1000000",
+    RATE_LIMIT_BACKFILL_PER_MINUTE: "1000000",
+  });
+  api = await connectTo(addresses).newProperty();
   openApi = await readOpenApi(api);
   cpuSeconds = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${internalPort}/metrics`)).text();

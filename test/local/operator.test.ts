@@ -13,11 +13,12 @@ import { Owner } from "#shared/lifecycle.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { createApi, type Api } from "../support/api.ts";
 import { countOf } from "../support/counting.ts";
-import { connectToMesh } from "../support/daybook.ts";
+import { connectTo, connectToMesh } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { publishDeadLetter } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
-import { eventually, inheritedEnv, startNode } from "../support/processes.ts";
+import { eventually, inheritedEnv } from "../support/processes.ts";
+import { startOneProcess } from "../support/single-process.ts";
 
 /** Runs a command to its end. */
 async function daybook(
@@ -315,15 +316,9 @@ describe("commands on npm start", () => {
     folder = await mkdtemp(join(tmpdir(), "daybook-operator-"));
     owner.defer(() => rm(folder, { recursive: true, force: true }));
     const { url } = owner.own(await createDatabase(inject("databaseUrl")));
-    const env = { DATABASE_URL: url, DATA_DIR: folder, PORT: "0", INTERNAL_PORT: "0" };
-    const { output } = owner.own(startNode("deploy/local/main.ts", env));
-    const [address = "", secret = ""] = await eventually(
-      () => /ready at (\S+)[\s\S]*(sk_test_\w+)/.exec(output())?.slice(1),
-      { explain: output },
-    );
-    const properties = await daybook({ DATA_DIR: folder }, "properties", "list");
-    const propertyId = /(prop_\w+) {2}test/.exec(properties.out)?.[1] ?? "";
-    local = { env: { DATA_DIR: folder }, api: { ...createApi(address, secret), baseUrl: address }, propertyId };
+    const addresses = await startOneProcess(url, folder, owner);
+    const api = await connectTo(addresses).newProperty();
+    local = { env: { DATA_DIR: folder }, api: { ...api, baseUrl: addresses.gatewayUrl }, propertyId: api.propertyId };
   });
   afterAll(() => owner.close());
 

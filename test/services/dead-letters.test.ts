@@ -13,7 +13,6 @@ import { Owner } from "#shared/lifecycle.ts";
 import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import { openDatabase, type Database } from "#shared/postgres.ts";
-import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { eventsRecorded } from "../../services/metric/consumers/events-recorded.ts";
@@ -42,14 +41,7 @@ beforeAll(async () => {
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
   database = openDatabase({ url: databaseUrl, applicationName: "test", connectionsMax: 4, log });
   owner.defer(() => database.end());
-  const context = metricContext({
-    database,
-    reads: createReads(database, log),
-    bus,
-    clock: systemClock,
-    log,
-    registry,
-  });
+  const context = metricContext({ database, bus, log, registry });
   await owner.own(createMetric(context, context)).start();
 });
 afterAll(() => owner.close());
@@ -169,14 +161,7 @@ test("a database or a service that is away makes no dead letter, however often i
   const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
   const away = openDatabase({ url, applicationName: "test", connectionsMax: 1, log });
   owner.defer(() => away.end());
-  const context = metricContext({
-    database,
-    reads: createReads(database, log),
-    bus,
-    clock: systemClock,
-    log,
-    registry,
-  });
+  const context = metricContext({ database, bus, log, registry });
   const deaf = eventsRecorded({ ...context, database: away });
   const well = eventsRecorded(context);
   let deliveries = 0;

@@ -14,7 +14,6 @@ import { createLog } from "#shared/log.ts";
 import { connectNatsBus } from "#shared/nats/bus.ts";
 import { createOutboxRelay, rewriteMessages, type OutboxRelay } from "#shared/outbox.ts";
 import { openDatabase, withTransaction, type Database } from "#shared/postgres.ts";
-import { createReads } from "#shared/reads.ts";
 import { createRegistry } from "#shared/server.ts";
 import { toTimestamp } from "#shared/time.ts";
 import { createMetric } from "../../services/metric/service.ts";
@@ -35,14 +34,7 @@ beforeAll(async () => {
   database = openDatabase({ url, applicationName: "test", connectionsMax: 12, log });
   owner.defer(() => database.end());
   const bus = createLocalBus(log);
-  const context = metricContext({
-    database,
-    reads: createReads(database, log),
-    bus,
-    clock: systemClock,
-    log,
-    registry: createRegistry(),
-  });
+  const context = metricContext({ database, bus, log, registry: createRegistry() });
   await owner.own(createMetric(context, context)).start();
   handler = eventsRecorded(context);
 });

@@ -1,4 +1,5 @@
 /** Load on a Daybook, and whether every event of it that was answered is counted exactly once. */
+import type { Registry } from "prom-client";
 import type { Api } from "./api.ts";
 import { testCall, type TestDaybook } from "./daybook.ts";
 import { eventually } from "./processes.ts";
@@ -68,4 +69,13 @@ export async function allTaken(daybook: TestDaybook): Promise<void> {
     },
     { timeoutMs: 60_000, explain: () => `something waits: ${seen}` },
   );
+}
+
+/** How often a method was called by RPC, as the services' own measurement has it. */
+export async function callsOf(registry: Registry, method: string): Promise<number> {
+  const { values } = (await registry.getSingleMetric("daybook_rpc_duration_seconds")?.get()) ?? { values: [] };
+  return values
+    .filter((value) => "metricName" in value && String(value.metricName).endsWith("_count"))
+    .filter(({ labels }) => labels["method"] === method)
+    .reduce((sum, { value }) => sum + value, 0);
 }

@@ -1,9 +1,12 @@
 /** The metric service, or a consumer of it, beside the mesh whose other services it asks. */
+import { systemClock } from "#shared/clock.ts";
+import { createReads } from "#shared/reads.ts";
 import type { ServiceContext } from "#shared/service.ts";
 import type { MetricContext } from "../../services/metric/context.ts";
 import { createProfileNumbers } from "../../services/metric/numbers.ts";
 import { connectToMesh } from "./daybook.ts";
 
-export function metricContext(context: ServiceContext): MetricContext {
-  return { ...context, ...connectToMesh().clients, numbers: createProfileNumbers() };
+export function metricContext(context: Omit<ServiceContext, "reads" | "clock">): MetricContext {
+  const reads = createReads(context.database, context.log);
+  return { ...context, reads, clock: systemClock, ...connectToMesh().clients, numbers: createProfileNumbers() };
 }

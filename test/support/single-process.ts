@@ -7,10 +7,19 @@ import { eventually, startNode } from "./processes.ts";
 
 const startTimeoutMs = 90_000;
 
-/** Starts it; `owner` is given the process. @param folder for its own files, which must not exist. */
-export async function startOneProcess(databaseUrl: string, folder: string, owner: Owner): Promise<DaybookAddresses> {
-  const env = { DATABASE_URL: databaseUrl, DATA_DIR: folder, PORT: "0", INTERNAL_PORT: "0" };
-  const process = owner.own(startNode("deploy/local/main.ts", env));
+/**
+ * Starts it; `owner` is given the process.
+ * @param folder for its own files, which must not be in use.
+ * @param env more settings.
+ */
+export async function startOneProcess(
+  databaseUrl: string,
+  folder: string,
+  owner: Owner,
+  env: Record<string, string> = {},
+): Promise<DaybookAddresses> {
+  const settings = { DATABASE_URL: databaseUrl, DATA_DIR: folder, PORT: "0", INTERNAL_PORT: "0", ...env };
+  const process = owner.own(startNode("deploy/local/main.ts", settings));
   const gatewayUrl = await eventually(
     () => {
       if (process.child.exitCode !== null) throw new Error(process.output());

@@ -11,7 +11,7 @@ import { DaybookError, type FieldError } from "#shared/errors.ts";
 import { fieldOfSegments } from "#shared/event-field.ts";
 import { textProblem } from "#shared/json.ts";
 import { parseDateTime, toTimestamp } from "#shared/time.ts";
-import type { MetricAggregateCreate } from "../schemas.ts";
+import type { MetricAggregateCreate } from "../metric-schemas.ts";
 import { timeJson, timeText } from "./text.ts";
 
 const measurementOfName = {

@@ -9,7 +9,7 @@ import { exampleIds } from "../examples.ts";
 import { operation } from "../operation.ts";
 import { readBody } from "../query.ts";
 import { MetricAggregate } from "../resources.ts";
-import { MetricAggregateCreate } from "../schemas.ts";
+import { MetricAggregateCreate } from "../metric-schemas.ts";
 import { createReader } from "../../validation.ts";
 
 const reader = createReader(MetricAggregateCreate);

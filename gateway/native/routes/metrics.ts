@@ -13,7 +13,7 @@ import { operation } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { queryOf, readBody } from "../query.ts";
 import { Metric } from "../resources.ts";
-import { MetricCreate, MetricUpdate } from "../schemas.ts";
+import { MetricCreate, MetricUpdate } from "../metric-schemas.ts";
 import { createReader } from "../../validation.ts";
 
 const createBody = createReader(MetricCreate);
