@@ -1,6 +1,6 @@
 /** `npm run bench`: starts all that it needs, runs the suites, prints ratios, and takes everything away again. */
 import { join } from "node:path";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { startDaybook } from "./contestants/daybook.ts";
 import { aggregate, uniques } from "./suites/aggregates.ts";
 import { batches } from "./suites/batches.ts";

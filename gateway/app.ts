@@ -2,11 +2,11 @@
 import { METHODS } from "node:http";
 import { fastify, type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
-import { newestRevision } from "#shared/revisions.ts";
-import { addHealthRoutes } from "#shared/server.ts";
-import type { Signals } from "#shared/signals.ts";
+import type { Clock } from "#shared/values/clock.ts";
+import type { Log } from "#shared/process/log.ts";
+import { newestRevision } from "#shared/values/revisions.ts";
+import { addHealthRoutes } from "#shared/rpc/server.ts";
+import type { Signals } from "#shared/bus/signals.ts";
 import type { Clients } from "./clients.ts";
 import type { CompatDescription } from "./compat/openapi.ts";
 import { sendCompatError } from "./compat/errors.ts";

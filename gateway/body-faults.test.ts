@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { describe, expect, test } from "vitest";
-import { fieldErrorsMax } from "#shared/errors.ts";
+import { fieldErrorsMax } from "#shared/values/errors.ts";
 import { findBodyFaults } from "./body-faults.ts";
 import { MetricAggregateCreate, MetricCreate } from "./native/metric-schemas.ts";
 import * as schemas from "./native/schemas.ts";

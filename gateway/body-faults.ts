@@ -4,10 +4,10 @@
  * shapes, but it goes by the order of the schema, walks all of the body however many errors it has found, and tells of each form of a union.
  */
 import type Type from "typebox";
-import { fieldErrorsMax, type FieldError } from "#shared/errors.ts";
-import { isJsonObject, textProblem, type JsonObject, type JsonValue } from "#shared/json.ts";
+import { fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
+import { isJsonObject, textProblem, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { count } from "#shared/values/count.ts";
-import { isLongerThan } from "#shared/text.ts";
+import { isLongerThan } from "#shared/values/text.ts";
 import { joinParam, listed, mismatch, missing, quoteName, unkeepable, whatCame } from "#shared/values/wording.ts";
 import { opaque, rule, type Rule } from "./field-rules.ts";
 import { unknownField } from "./unknown-fields.ts";

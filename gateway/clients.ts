@@ -6,7 +6,7 @@ import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { callOptions } from "#shared/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 
 /** How each service is reached. */
 export type Transports = Record<"identity" | "profiles" | "events" | "metrics", Transport>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSettings } from "#shared/config.ts";
+import { readSettings } from "#shared/process/config.ts";
 import { edgeDefaults, readGatewaySettings } from "./config.ts";
 
 const read = (env: Record<string, string>) => readSettings(env, readGatewaySettings).edge;

@@ -1,7 +1,7 @@
 /** The settings of the gateway. */
-import type { SettingsReader } from "#shared/config.ts";
-import { readShutdownDelayMs } from "#shared/lifecycle.ts";
-import { http2Transport } from "#shared/transport.ts";
+import type { SettingsReader } from "#shared/process/config.ts";
+import { readShutdownDelayMs } from "#shared/process/lifecycle.ts";
+import { http2Transport } from "#shared/rpc/transport.ts";
 import type { Transports } from "./clients.ts";
 import { createTrust, type TrustedProxies } from "./listener/addresses.ts";
 import {

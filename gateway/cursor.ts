@@ -6,8 +6,8 @@
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import type { Clock } from "#shared/clock.ts";
-import { DaybookError } from "#shared/errors.ts";
+import type { Clock } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 
 /** Makes and reads the cursors of all lists. */
 export interface Cursors {

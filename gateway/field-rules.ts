@@ -1,6 +1,6 @@
 /** What a schema cannot say of a field: what it holds in words, and rules about its content. They stand at the schemas, under `rule`. */
-import type { FieldError } from "#shared/errors.ts";
-import type { JsonObject, JsonValue } from "#shared/json.ts";
+import type { FieldError } from "#shared/values/errors.ts";
+import type { JsonObject, JsonValue } from "#shared/json/json.ts";
 
 /** Marks a field of a schema that goes on as JSON text, or that is read by a reader of its own: only its rule looks at its content. */
 export const opaque = "x-opaque";

@@ -1,5 +1,5 @@
 /** Attributes that hold what is else an identifier: they are shown to those who may see the values of identifiers, and to nobody else. */
-import { parseJson, type JsonObject } from "#shared/json.ts";
+import { parseJson, type JsonObject } from "#shared/json/json.ts";
 
 /**
  * Their names. The compatibility surface keeps a phone number that is not E.164 under the first; the others are the names that clients of the other

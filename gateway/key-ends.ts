@@ -5,7 +5,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
 import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
-import type { Signals } from "#shared/signals.ts";
+import type { Signals } from "#shared/bus/signals.ts";
 
 /** See above. */
 export interface KeyEnds {

@@ -5,12 +5,12 @@
 import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import type { Clock, Micros } from "#shared/clock.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import type { Closable } from "#shared/lifecycle.ts";
-import type { Log } from "#shared/log.ts";
-import { repeat } from "#shared/repeat.ts";
-import { toTimestamp } from "#shared/time.ts";
+import type { Clock, Micros } from "#shared/values/clock.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
+import type { Log } from "#shared/process/log.ts";
+import { repeat } from "#shared/scheduling/repeat.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 
 /** See above. */
 export interface KeyUse extends Closable {

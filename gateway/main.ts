@@ -1,13 +1,13 @@
 /** The gateway alone, as a process; the services are reached by URL. */
-import { systemClock } from "#shared/clock.ts";
-import { readSettings } from "#shared/config.ts";
-import { runProcess } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { readOptionalNatsSettings } from "#shared/nats/settings.ts";
-import { connectNatsSignals } from "#shared/nats/signals.ts";
-import { createSigner } from "#shared/nats/signature.ts";
-import { readMeshSettings } from "#shared/process.ts";
-import { createRegistry, serveInternal } from "#shared/server.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { readSettings } from "#shared/process/config.ts";
+import { runProcess } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
+import { connectNatsSignals } from "#shared/bus/nats/signals.ts";
+import { createSigner } from "#shared/bus/nats/signature.ts";
+import { readMeshSettings } from "#shared/process/service-process.ts";
+import { createRegistry, serveInternal } from "#shared/rpc/server.ts";
 import { createGateway } from "./app.ts";
 import { createClients } from "./clients.ts";
 import { connectServices, readGatewaySettings, readServiceUrls } from "./config.ts";

@@ -10,12 +10,12 @@ import type {
   IdentityService,
   OperationAnswer,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { createBatcher } from "#shared/batcher.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import type { Closable } from "#shared/lifecycle.ts";
-import type { Log } from "#shared/log.ts";
-import { repeat } from "#shared/repeat.ts";
+import { createBatcher } from "#shared/scheduling/batcher.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
+import type { Log } from "#shared/process/log.ts";
+import { repeat } from "#shared/scheduling/repeat.ts";
 
 /** An operation that this gateway is at. */
 export interface Operation {

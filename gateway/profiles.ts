@@ -9,10 +9,11 @@ import type {
   UpsertProfileRequest,
   UpsertProfilesResult,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { createBatcher } from "#shared/batcher.ts";
-import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
-import { createFairShare } from "#shared/fair-share.ts";
-import { callOptions, calling, type Call } from "#shared/interceptors.ts";
+import { createBatcher } from "#shared/scheduling/batcher.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { createFairShare } from "#shared/scheduling/fair-share.ts";
+import { callOptions, calling, type Call } from "#shared/rpc/interceptors.ts";
 
 /** Reads and writes profiles for the routes of all surfaces. */
 export interface Profiles {

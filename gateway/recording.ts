@@ -4,10 +4,10 @@
  */
 import type { Client } from "@connectrpc/connect";
 import type { EventInput, EventService, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
-import { createBatcher } from "#shared/batcher.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { createFairShare } from "#shared/fair-share.ts";
-import { callOptions, calling, type Call } from "#shared/interceptors.ts";
+import { createBatcher } from "#shared/scheduling/batcher.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { createFairShare } from "#shared/scheduling/fair-share.ts";
+import { callOptions, calling, type Call } from "#shared/rpc/interceptors.ts";
 
 /** Records events for the routes of all surfaces. */
 export interface Recording {

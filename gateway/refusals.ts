@@ -1,7 +1,7 @@
 /** Refusals that all surfaces share, and what Fastify refuses by itself as errors of ours. */
 import type { FastifyError, FastifyRequest } from "fastify";
-import { DaybookError, internalError, type ErrorCode } from "#shared/errors.ts";
-import type { Log } from "#shared/log.ts";
+import { DaybookError, internalError, type ErrorCode } from "#shared/values/errors.ts";
+import type { Log } from "#shared/process/log.ts";
 import { count } from "#shared/values/count.ts";
 import { quoteName } from "#shared/values/wording.ts";
 

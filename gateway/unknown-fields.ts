@@ -1,6 +1,6 @@
 /** Unknown fields: which of the known ones was meant. */
 import { closest, distance } from "fastest-levenshtein";
-import type { FieldError } from "#shared/errors.ts";
+import type { FieldError } from "#shared/values/errors.ts";
 import { listed, quoteName, shorten } from "#shared/values/wording.ts";
 
 // Longer names are no misspellings, and comparing takes the product of two lengths.

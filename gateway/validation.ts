@@ -1,8 +1,8 @@
 /** One schema validates, types and documents a body. */
 import Type from "typebox";
 import { Settings } from "typebox/system";
-import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/errors.ts";
-import { isRawNumber } from "#shared/json.ts";
+import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
+import { isRawNumber } from "#shared/json/json.ts";
 import { listed, quoteName } from "#shared/values/wording.ts";
 import { findBodyFaults } from "./body-faults.ts";
 import { opaque } from "./field-rules.ts";

@@ -1,7 +1,7 @@
 /** What the baseline servers have in common: Fastify, its own parser of JSON, one route, and an answer with the id. */
 import { fastify } from "fastify";
 import pg from "pg";
-import { newUuid } from "#shared/ids.ts";
+import { newUuid } from "#shared/values/ids.ts";
 import type { EventBody } from "../support/events.ts";
 
 /** A row as far as rows of the bench differ. */

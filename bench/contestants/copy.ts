@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { newUuid } from "#shared/ids.ts";
+import { newUuid } from "#shared/values/ids.ts";
 import { countRows, type BenchDatabase } from "../support/database.ts";
 import type { EventBody } from "../support/events.ts";
 import type { Contestant } from "../support/rounds.ts";

@@ -1,5 +1,5 @@
 /** Gateways alone, each a process, over the services of a Daybook that runs. */
-import type { Owner } from "#shared/lifecycle.ts";
+import type { Owner } from "#shared/process/lifecycle.ts";
 import { eventually, freePort, startNode } from "../../test/support/processes.ts";
 import type { Daybook } from "./daybook.ts";
 

@@ -1,7 +1,7 @@
 /** Profiles as barely as they can be served: one prepared statement a request, and nothing checked. */
 import { fastify } from "fastify";
 import pg from "pg";
-import { newUuid } from "#shared/ids.ts";
+import { newUuid } from "#shared/values/ids.ts";
 import { propertyId, type BaselineEnv } from "./baseline.ts";
 
 interface UpsertBody {

@@ -1,5 +1,5 @@
 /** Recording with five million events there already, against a table that is empty at first. */
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { startDaybook } from "../contestants/daybook.ts";
 import { singleEventsContestant } from "../contestants/single-events.ts";
 import { createDatabase } from "../support/database.ts";

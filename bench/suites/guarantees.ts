@@ -1,6 +1,6 @@
 /** What the guarantees of a single event cost: Idempotency-Key and rate limits, against doing without and against a bare handler. */
 import { resolve } from "node:path";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { countRows, createEventTable } from "../support/database.ts";

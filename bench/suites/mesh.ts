@@ -1,5 +1,5 @@
 /** Events one by one: the mesh of five processes against the single one. */
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { startMeshContestant } from "../contestants/mesh.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { compare } from "../support/rounds.ts";

@@ -1,7 +1,7 @@
 /** Sockets that ask for large pages and never read: what a normal client of the same gateway notices of them, and what memory they take. */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import type { Daybook } from "../contestants/daybook.ts";
 import { startGateways } from "../contestants/gateways.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";

@@ -1,6 +1,6 @@
 /** A key that sends twenty times what it may, to two gateways at once: how much of its limit it is given, and what a quiet key notices of it. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { startGateways } from "../contestants/gateways.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { load, toRequest, type LoadResult } from "../support/load.ts";

@@ -1,7 +1,7 @@
 /** Profiles one by one, from many clients at once: read by id, and upserted. */
 import { resolve } from "node:path";
-import { newUuid } from "#shared/ids.ts";
-import { Owner } from "#shared/lifecycle.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { propertyId, type BaselineEnv } from "../contestants/baseline.ts";
 import { createProfileTable } from "../support/database.ts";
 import { load, toRequest } from "../support/load.ts";

@@ -1,6 +1,6 @@
 /** Events one by one, from many clients at once. */
 import { resolve } from "node:path";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { countRows, createEventTable } from "../support/database.ts";

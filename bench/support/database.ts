@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { newInternalSecret } from "../../deploy/local/state.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
-import type { Owner } from "#shared/lifecycle.ts";
+import type { Owner } from "#shared/process/lifecycle.ts";
 
 /** The database, and a folder for whatever else a run needs. */
 export interface BenchDatabase {

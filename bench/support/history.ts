@@ -1,6 +1,6 @@
 /** Ninety days of events in the other property, and their roll-ups. Made once for all suites that need them. */
 import { spawn } from "node:child_process";
-import { encodeId } from "#shared/ids.ts";
+import { encodeId } from "#shared/values/ids.ts";
 import { dataFolder } from "../contestants/daybook.ts";
 import type { SuiteContext } from "../suites/suite.ts";
 

@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { Closable } from "#shared/lifecycle.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
 
 /** A server that listens. */
 export interface ServerProcess extends Closable {

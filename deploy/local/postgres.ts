@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { Closable } from "#shared/lifecycle.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
 import { prepareServicesRole, servicesRole } from "./services-role.ts";
 import { isAlive, newInternalSecret } from "./state.ts";
 

@@ -1,5 +1,5 @@
 /** What a command is. */
-import { callOptions } from "#shared/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import type { Clients } from "../clients.ts";
 
 /** What a command may be told beside its words. */

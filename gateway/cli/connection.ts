@@ -1,7 +1,7 @@
 /** How the commands reach the services. */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ConfigError, internalTokenLengthMin, readSettings } from "#shared/config.ts";
+import { ConfigError, internalTokenLengthMin, readSettings } from "#shared/process/config.ts";
 import type { Transports } from "../clients.ts";
 import { connectServices, readServiceUrls } from "../config.ts";
 

@@ -1,8 +1,8 @@
 /** `npm run -s daybook -- <command>`: the operator's terminal, over the same RPC clients as the gateway. */
 import { parseArgs } from "node:util";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { ConfigError } from "#shared/config.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { ConfigError } from "#shared/process/config.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { createClients } from "../clients.ts";
 import { optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
 import { busCommands } from "./commands/bus.ts";

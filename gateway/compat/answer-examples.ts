@@ -1,6 +1,6 @@
 /** Examples of what the compatibility surface answers, for the OpenAPI document: a resource of each kind, and an error of each status. */
 import type Type from "typebox";
-import { DaybookError, type ErrorCode } from "#shared/errors.ts";
+import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
 import { exampleIds } from "../docs/example-ids.ts";
 import { renderErrors } from "./errors.ts";
 import * as resources from "./resources.ts";

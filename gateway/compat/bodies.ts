@@ -1,8 +1,8 @@
 /** Bodies of writes: from their shapes to what is to be written, with everything that is wrong in them. */
 import type { Static } from "typebox";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
-import { isJsonObject, type JsonObject } from "#shared/json.ts";
-import type { Steps } from "#shared/steps.ts";
+import { isJsonObject, type JsonObject } from "#shared/json/json.ts";
+import type { Steps } from "#shared/scheduling/steps.ts";
 import { toEventInput, type EventSetting } from "./convert/event-in.ts";
 import { fromFlatEvent, isFlatEvent, toFlatPointer } from "./convert/flat-event.ts";
 import { toId } from "./convert/ids.ts";

@@ -2,7 +2,7 @@
  * What clients of weakly typed languages send: a number where a text is meant, such as the key of a table as external_id, and PHP's `[]` for an empty
  * object. Both are read as what they stand for, wherever the schema of a body leaves no doubt.
  */
-import { isJsonObject, isRawNumber } from "#shared/json.ts";
+import { isJsonObject, isRawNumber } from "#shared/json/json.ts";
 
 /** A schema as far as it is looked at: as it stands in a document. */
 interface Schema {

@@ -1,6 +1,6 @@
 /** What the routes of the compatibility surface work with. */
-import type { Clock } from "#shared/clock.ts";
-import type { Log } from "#shared/log.ts";
+import type { Clock } from "#shared/values/clock.ts";
+import type { Log } from "#shared/process/log.ts";
 import type { Clients } from "../clients.ts";
 import type { CompatSettings } from "../config.ts";
 import type { Cursors } from "../cursor.ts";

@@ -1,8 +1,8 @@
 /** Errors of the compatibility surface: JSON:API, made from errors of ours. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DaybookError, type ErrorCode } from "#shared/errors.ts";
-import { encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
+import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
+import { encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
+import type { Log } from "#shared/process/log.ts";
 import { logFailure, toDaybookError } from "../refusals.ts";
 import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";

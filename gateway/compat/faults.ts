@@ -1,5 +1,5 @@
 /** What is wrong with a request: everything, not only the first, each with a pointer into the body. */
-import { DaybookError, type ErrorCode, type FieldError } from "#shared/errors.ts";
+import { DaybookError, type ErrorCode, type FieldError } from "#shared/values/errors.ts";
 
 /** Of one resource: who mends these sends it again, and is told the rest. */
 const faultsMax = 20;

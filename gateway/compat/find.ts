@@ -1,8 +1,8 @@
 /** Finds what a path names by its id. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling } from "#shared/interceptors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { callerOf, readOptions } from "../plugins/request.ts";
 import type { CompatContext } from "./context.ts";
 import { toId } from "./convert/ids.ts";

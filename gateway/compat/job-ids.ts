@@ -1,7 +1,7 @@
 /** Ids of jobs: chosen before anything is done, and read from paths. */
 import type { FastifyRequest } from "fastify";
-import { decodeId, encodeId, newId } from "#shared/ids.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { decodeId, encodeId, newId } from "#shared/values/ids.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { operationOf } from "../plugins/idempotency.ts";
 import { toId } from "./convert/ids.ts";
 

@@ -1,7 +1,7 @@
 /** Query parameters, as the operation's rules have them, and pages: what a cursor says of a list holds for the pages behind it. */
 import type { FastifyRequest } from "fastify";
-import { DaybookError, type ErrorCode } from "#shared/errors.ts";
-import { isJsonObject, parseJson, textProblem } from "#shared/json.ts";
+import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
+import { isJsonObject, parseJson, textProblem } from "#shared/json/json.ts";
 import type { Cursors } from "../cursor.ts";
 import { requireScope, type Caller } from "../plugins/authentication.ts";
 import { callerOf } from "../plugins/request.ts";

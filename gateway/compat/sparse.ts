@@ -1,5 +1,5 @@
 /** Sparse fields: what of a resource was asked for. */
-import { isJsonObject } from "#shared/json.ts";
+import { isJsonObject } from "#shared/json/json.ts";
 import type { Query } from "./query.ts";
 import type { Resource } from "./reply.ts";
 

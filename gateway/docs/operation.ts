@@ -1,5 +1,5 @@
 /** One operation on the page: what it takes, what it answers, what it refuses for, and lines for a shell. */
-import { errorCatalogue } from "#shared/errors.ts";
+import { errorCatalogue } from "#shared/values/errors.ts";
 import { curlLine } from "./curl.ts";
 import type { Content, DocumentedOperation, Parameter, Resolve, Response, Schema } from "./document.ts";
 import { html, inline, prose, type Html } from "./html.ts";

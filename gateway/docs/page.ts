@@ -1,5 +1,5 @@
 /** The pages of the documentation: the API, made from its OpenAPI document, and the guides. */
-import { errorCatalogue } from "#shared/errors.ts";
+import { errorCatalogue } from "#shared/values/errors.ts";
 import { resolverOf, type OpenApiDocument } from "./document.ts";
 import type { Guide } from "./guides.ts";
 import { html, prose, type Html } from "./html.ts";

@@ -2,9 +2,9 @@
 import { STATUS_CODES } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { DaybookError } from "#shared/errors.ts";
-import { newId } from "#shared/ids.ts";
-import { newestRevision } from "#shared/revisions.ts";
+import type { DaybookError } from "#shared/values/errors.ts";
+import { newId } from "#shared/values/ids.ts";
+import { newestRevision } from "#shared/values/revisions.ts";
 import { renderErrors as renderCompatErrors } from "../compat/errors.ts";
 import { isCompatPath, normalizeUrl } from "../compat/paths.ts";
 import { mediaType } from "../compat/reply.ts";

@@ -1,7 +1,7 @@
 /** Batches: what became of each item, in order. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { isJsonObject } from "#shared/json.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { isJsonObject } from "#shared/json/json.ts";
 import { sendData } from "./envelope.ts";
 
 /** What became of one item. */

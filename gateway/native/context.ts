@@ -1,4 +1,4 @@
-import type { Log } from "#shared/log.ts";
+import type { Log } from "#shared/process/log.ts";
 import type { Clients } from "../clients.ts";
 import type { Profiles } from "../profiles.ts";
 import type { Recording } from "../recording.ts";

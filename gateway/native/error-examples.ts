@@ -1,5 +1,5 @@
 /** An example of each error, for the OpenAPI document. They are made by the code that answers real ones, so their form is true. */
-import { DaybookError, errorCatalogue, type ErrorCode } from "#shared/errors.ts";
+import { DaybookError, errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
 import { renderError } from "./errors.ts";
 import { exampleIds } from "./examples.ts";
 import { renderError as renderGuideError } from "./revisions/2026-05-01.ts";

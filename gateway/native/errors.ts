@@ -1,7 +1,7 @@
 /** Errors of the native surface, in the form of the revision that the request is answered in. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { DaybookError } from "#shared/errors.ts";
-import type { Log } from "#shared/log.ts";
+import type { DaybookError } from "#shared/values/errors.ts";
+import type { Log } from "#shared/process/log.ts";
 import { logFailure, noSuchPath, toDaybookError } from "../refusals.ts";
 import { renderError as renderGuideError, statusOf as guideStatusOf } from "./revisions/2026-05-01.ts";
 

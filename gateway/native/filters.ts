@@ -1,5 +1,5 @@
 /** Filters of lists whose values have a form. */
-import { tryDecodeId, type IdPrefix } from "#shared/ids.ts";
+import { tryDecodeId, type IdPrefix } from "#shared/values/ids.ts";
 import { readValue } from "#shared/values/identifiers.ts";
 import { mismatch } from "#shared/values/wording.ts";
 import type { Filter } from "./query.ts";

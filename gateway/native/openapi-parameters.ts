@@ -1,6 +1,6 @@
 /** Parameters of operations, as the OpenAPI document has them. */
-import type { IdPrefix } from "#shared/ids.ts";
-import { newestRevision } from "#shared/revisions.ts";
+import type { IdPrefix } from "#shared/values/ids.ts";
+import { newestRevision } from "#shared/values/revisions.ts";
 import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
 import { exampleIds } from "./examples.ts";
 import type { Operation } from "./operation.ts";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { errorCatalogue, type ErrorCode } from "#shared/errors.ts";
-import { newestRevision, revisions } from "#shared/revisions.ts";
+import { errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
+import { newestRevision, revisions } from "#shared/values/revisions.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
 import { errorExamples, errorExamplesOf } from "./error-examples.ts";
 import { exampleIds } from "./examples.ts";

@@ -1,6 +1,6 @@
 /** Operations: each route says in one place what validates it, what it needs and what it answers, and the OpenAPI document is made of that. */
 import type Type from "typebox";
-import type { ErrorCode } from "#shared/errors.ts";
+import type { ErrorCode } from "#shared/values/errors.ts";
 import type { QueryRules } from "./query.ts";
 
 /** What there is to say of a route. */

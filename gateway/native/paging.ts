@@ -1,6 +1,6 @@
 /** Pages of lists: from a cursor to the next. */
 import type { FastifyRequest } from "fastify";
-import { fromTimestamp, toTimestamp } from "#shared/time.ts";
+import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { callerOf } from "../plugins/request.ts";
 import type { Cursors } from "../cursor.ts";

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { FastifyRequest } from "fastify";
 import { PreconditionSchema, type Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 
 // RFC 9110, section 8.8.3.
 const entityTag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';

@@ -1,8 +1,8 @@
 /** What the routes of profiles and of their identifiers have in common. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
 import { maySeeValues } from "../plugins/idempotency.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
 import type { Profiles } from "../profiles.ts";

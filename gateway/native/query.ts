@@ -2,9 +2,9 @@
 import type { FastifyRequest } from "fastify";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TimeRangeSchema } from "#proto/daybook/common/v1/range_pb.ts";
-import { DaybookError, fieldErrorsMax, type ErrorCode, type FieldError } from "#shared/errors.ts";
-import { textProblem } from "#shared/json.ts";
-import { parseDateTime, toTimestamp } from "#shared/time.ts";
+import { DaybookError, fieldErrorsMax, type ErrorCode, type FieldError } from "#shared/values/errors.ts";
+import { textProblem } from "#shared/json/json.ts";
+import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { dateTimeExpected } from "#shared/values/times.ts";
 import { listed, mismatch, quoteName, unkeepable } from "#shared/values/wording.ts";
 import type { Reader } from "../validation.ts";

@@ -1,12 +1,12 @@
 /** Rules of the fields of bodies: what each holds, in words and with an example. The rules themselves are those that the services check too. */
-import { systemClock } from "#shared/clock.ts";
-import { dottedNameExpected, normalizeDottedName } from "#shared/dotted-name.ts";
-import type { FieldError } from "#shared/errors.ts";
-import { tryDecodeId, type IdPrefix } from "#shared/ids.ts";
-import { fieldOfSegments } from "#shared/event-field.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "#shared/json.ts";
-import { isTimezone } from "#shared/places.ts";
-import { parseDateTime } from "#shared/time.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { dottedNameExpected, normalizeDottedName } from "#shared/values/dotted-name.ts";
+import type { FieldError } from "#shared/values/errors.ts";
+import { tryDecodeId, type IdPrefix } from "#shared/values/ids.ts";
+import { fieldOfSegments } from "#shared/values/event-field.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "#shared/json/json.ts";
+import { isTimezone } from "#shared/values/places.ts";
+import { parseDateTime } from "#shared/values/time.ts";
 import {
   findPathFault,
   findValuePresenceFault,

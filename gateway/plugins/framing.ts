@@ -1,7 +1,7 @@
 /** Requests whose head two readers could take for different things are refused, and their connection ends: RFC 9112. */
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 
 // RFC 3986, section 3.2.2: an address in brackets, or a name; RFC 9110, section 7.2: and a port.
 const hostPattern = /^(?:\[[0-9a-f:.]{2,45}\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2}){1,255})(?::\d{0,5})?$/i;

@@ -7,9 +7,9 @@ import { createHash } from "node:crypto";
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OperationAnswer } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, deriveUuid, encodeId } from "#shared/ids.ts";
-import { revisions } from "#shared/revisions.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, deriveUuid, encodeId } from "#shared/values/ids.ts";
+import { revisions } from "#shared/values/revisions.ts";
 import { keyInUse, type Operation, type Operations, type Outcome } from "../operations.ts";
 import { callerOf } from "./request.ts";
 

@@ -5,7 +5,7 @@
 import { PassThrough, Transform, type Readable } from "node:stream";
 import { createGunzip, createInflate } from "node:zlib";
 import { fastifyPlugin } from "fastify-plugin";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { bodyTooLarge } from "../refusals.ts";
 
 const inflaters: Readonly<Record<string, () => Transform>> = {

@@ -1,8 +1,8 @@
 /** Bodies are JSON in UTF-8, read without loss, and nothing else is taken. */
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
-import { DaybookError } from "#shared/errors.ts";
-import { parseJsonBody } from "#shared/json-body.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { parseJsonBody } from "#shared/json/body.ts";
 
 /** What a body may be. */
 export interface BodyRules {

@@ -5,8 +5,8 @@
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Gauge, type Registry } from "prom-client";
-import { DaybookError } from "#shared/errors.ts";
-import { createFairShare } from "#shared/fair-share.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { createFairShare } from "#shared/scheduling/fair-share.ts";
 import { createBytesUnderWay, type BytesUnderWay, type Shortage } from "../bytes-under-way.ts";
 import { clientOf } from "../listener/addresses.ts";
 import { listShare, type ByteLimits, type PageLimits } from "../listener/limits.ts";

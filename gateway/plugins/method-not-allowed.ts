@@ -1,6 +1,6 @@
 /** Known path, wrong method: 405 with Allow, in the error form of the surface. Register it after the routes of a scope. */
 import type { FastifyInstance } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 
 /** Notes the routes that a scope registers from here on; the function that it returns adds the answers for all other methods. */
 export function collectMethods(app: FastifyInstance): () => void {

@@ -1,6 +1,6 @@
 /** If-Match on a write that does not look at it: refused, as whoever sends it relies on it. */
 import { fastifyPlugin } from "fastify-plugin";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { isWrite } from "./idempotency.ts";
 
 declare module "fastify" {

@@ -1,7 +1,7 @@
 /** Rate limits: fixed windows of a minute by key, as rate/shares.ts keeps them. Requests without a good key have a window by client address. */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import type { AddressWindows } from "../rate/address-windows.ts";
 import type { Rate, RateWindow } from "../rate/limits.ts";
 import type { RateShares } from "../rate/shares.ts";

@@ -2,9 +2,9 @@
 import { fastifyPlugin } from "fastify-plugin";
 import { Code, ConnectError, type CallOptions } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { newId } from "#shared/ids.ts";
-import { callOptions, type Call } from "#shared/interceptors.ts";
-import { newestRevision, type Revision } from "#shared/revisions.ts";
+import { newId } from "#shared/values/ids.ts";
+import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
+import { newestRevision, type Revision } from "#shared/values/revisions.ts";
 import { tooLargeHeaders } from "../refusals.ts";
 import type { Caller } from "./authentication.ts";
 import { revisionAsked } from "./revision.ts";

@@ -1,9 +1,9 @@
 /** The revision that a request is answered in: the key's, or what Service-Version asks for. */
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
-import { DaybookError } from "#shared/errors.ts";
-import { revisions, type Revision } from "#shared/revisions.ts";
-import { parseDateTime } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { revisions, type Revision } from "#shared/values/revisions.ts";
+import { parseDateTime } from "#shared/values/time.ts";
 
 export const revisionPlugin = fastifyPlugin((app) => {
   app.addHook("onRequest", async (request) => {

@@ -17,14 +17,14 @@ import {
   type Lease,
   type UnusedRequestsSchema,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { createBatcher } from "#shared/batcher.ts";
-import type { Clock } from "#shared/clock.ts";
-import { DaybookError, serviceUnavailable } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import type { Closable } from "#shared/lifecycle.ts";
-import type { Log } from "#shared/log.ts";
-import { repeat } from "#shared/repeat.ts";
-import { fromTimestamp, toTimestamp } from "#shared/time.ts";
+import { createBatcher } from "#shared/scheduling/batcher.ts";
+import type { Clock } from "#shared/values/clock.ts";
+import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
+import type { Log } from "#shared/process/log.ts";
+import { repeat } from "#shared/scheduling/repeat.ts";
+import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { Rate, RateLimits, RateWindow } from "./limits.ts";
 import { Share, shareDefaultMax, type Grant } from "./share.ts";
 import { createWindowClock, startOfWindow, windowAt, type WindowClock } from "./window-clock.ts";

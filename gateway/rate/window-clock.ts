@@ -2,7 +2,7 @@
  * The clock of rate windows. Windows begin with the minutes of the identity service's clock, so that all gateways mean the same by them. A
  * gateway whose own clock cannot be right, by what an answer of the service says of the time, goes by the service's from then on.
  */
-import type { Clock, Micros } from "#shared/clock.ts";
+import type { Clock, Micros } from "#shared/values/clock.ts";
 import { windowSeconds } from "./limits.ts";
 
 /** See above. */

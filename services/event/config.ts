@@ -1,5 +1,5 @@
 /** Settings of the event service, in whatever process it runs. */
-import type { SettingsReader } from "#shared/config.ts";
+import type { SettingsReader } from "#shared/process/config.ts";
 
 /** See readEventSettings. */
 export interface EventSettings {

@@ -1,8 +1,8 @@
 import type { Client } from "@connectrpc/connect";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { OutboxRelay } from "#shared/outbox.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import type { OutboxRelay } from "#shared/outbox/outbox.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import type { RecordingFloor } from "./floor.ts";
 import type { EventTypes } from "./types.ts";
 

@@ -1,15 +1,15 @@
 /** Keys that keep repeats out: what an item claims, who holds it, and who gets it when several want it at once. */
 import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { encodeId, timeOfUuid } from "#shared/ids.ts";
-import { digestOfKey } from "#shared/key-digest.ts";
-import type { Database, Queryable, Transaction } from "#shared/postgres.ts";
-import { formatMicros, toTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { encodeId, timeOfUuid } from "#shared/values/ids.ts";
+import { digestOfKey } from "#shared/values/key-digest.ts";
+import type { Database, Queryable, Transaction } from "#shared/database/postgres.ts";
+import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
 import { uniqueKey } from "./domain/unique-key.ts";
 import { toEvent } from "./mapping.ts";
-import type { Recordable } from "./recorder.ts";
+import type { Recordable } from "./domain/recordable.ts";
 import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
 import { readEvents } from "./sql/events.ts";
 

@@ -2,12 +2,12 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfilesChangedSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { deleteReplaced, rewriteMessages } from "#shared/outbox.ts";
-import { inChunks, withTransaction } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { deleteReplaced, rewriteMessages } from "#shared/outbox/outbox.ts";
+import { inChunks, withTransaction } from "#shared/database/postgres.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
 import { recordedSubject } from "./recorder.ts";
 import { emptyEvents, findReceivedSince } from "./sql/profile-events.ts";

@@ -2,13 +2,14 @@
  * How far recording has come, so that an answer can truly say up to when all events are in it. An event's received_at is given to it before
  * it is on record, and several processes record at once: each keeps a row that says which of its events are still on their way.
  */
-import type { Clock, Micros } from "#shared/clock.ts";
-import { serviceUnavailable } from "#shared/errors.ts";
-import { newUuid } from "#shared/ids.ts";
-import type { Log } from "#shared/log.ts";
-import { isDatabaseAway, type Database } from "#shared/postgres.ts";
-import { repeat } from "#shared/repeat.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Clock, Micros } from "#shared/values/clock.ts";
+import { serviceUnavailable } from "#shared/values/errors.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import type { Log } from "#shared/process/log.ts";
+import { type Database } from "#shared/database/postgres.ts";
+import { isDatabaseAway } from "#shared/database/failures.ts";
+import { repeat } from "#shared/scheduling/repeat.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { deleteRecorder, rest, writeFloor, writeFloorSafely } from "./sql/recorders.ts";
 
 /** See the head of this file. */

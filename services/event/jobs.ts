@@ -18,13 +18,14 @@ import {
   UpsertProfileRequestSchema,
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { isAway } from "#shared/delivery.ts";
-import { DaybookError, fromErrorMessage, internalError } from "#shared/errors.ts";
-import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { inChunks, withTransaction, type Transaction } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { isAway } from "#shared/bus/delivery.ts";
+import { DaybookError, internalError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/values/ids.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { inChunks, withTransaction, type Transaction } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
 import { record, type Outcome } from "./recording.ts";
 import { advanceJob, deleteJobs, findOldJobs, finishChunk, readChunk } from "./sql/jobs.ts";

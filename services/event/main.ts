@@ -2,8 +2,8 @@
 import { createClient } from "@connectrpc/connect";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { readOutboxBytesMax } from "#shared/outbox-room.ts";
-import { runService } from "#shared/process.ts";
+import { readOutboxBytesMax } from "#shared/outbox/room.ts";
+import { runService } from "#shared/process/service-process.ts";
 import { readEventSettings } from "./config.ts";
 import { createEvent } from "./service.ts";
 

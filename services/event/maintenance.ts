@@ -1,8 +1,8 @@
 /** What the event service does on its own: partitions ahead of time, old ones detached, and keys whose time is over. */
-import { lowestUuidAt } from "#shared/ids.ts";
-import { inChunks } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { lowestUuidAt } from "#shared/values/ids.ts";
+import { inChunks } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { deleteExpiredKeys } from "./sql/dedupe-keys.ts";
 import { createPartition, detachPartitions } from "./sql/partitions.ts";
 import { deleteSilentRecorders } from "./sql/recorders.ts";

@@ -1,8 +1,8 @@
 /** Rows of the schema to messages. */
 import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
-import { encodeId } from "#shared/ids.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { encodeId } from "#shared/values/ids.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import type { EventRow } from "./sql/events.ts";
 
 export function toEvent(row: EventRow): Event {

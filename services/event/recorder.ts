@@ -1,26 +1,14 @@
 /** Writes prepared events, each once: the rows, and the outbox rows that tell of them. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { encodeId, newUuid } from "#shared/ids.ts";
-import { withTransaction, type Database, type Queryable } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { encodeId, newUuid } from "#shared/values/ids.ts";
+import { withTransaction, type Database, type Queryable } from "#shared/database/postgres.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { claimAll, hasKeys } from "./dedupe.ts";
-import type { PreparedEvent } from "./domain/prepare.ts";
+import type { Recordable } from "./domain/recordable.ts";
 import { toEvent } from "./mapping.ts";
 import { insertEvents, type EventRow } from "./sql/events.ts";
-
-/** An event whose profile is known. */
-export interface Recordable extends PreparedEvent {
-  /** UUIDv7; without one it is given one. */
-  id?: string | undefined;
-  /** UUID; null for an anonymous event. */
-  profileId: string | null;
-  /** UUIDs of profiles that were merged into that one, as far as they matter. */
-  formerProfileIds?: readonly string[];
-  /** What an anonymous event knows of its person. */
-  identifier: { type: string; value: string } | null;
-}
 
 /** An event on its way to disk, in each of its forms. */
 interface Draft {

@@ -2,20 +2,22 @@
 import type { CallOptions } from "@connectrpc/connect";
 import type { Event, EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { ProfileResolution } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
-import { metricsMax } from "#shared/limits.ts";
-import { isUniqueViolation } from "#shared/postgres.ts";
-import { Steps } from "#shared/steps.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { metricsMax } from "#shared/values/limits.ts";
+import { isUniqueViolation } from "#shared/database/failures.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
 import { count } from "#shared/values/count.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey, type HeldEvent } from "./dedupe.ts";
 import { prepareEvent, type PreparedEvent } from "./domain/prepare.ts";
 import { checkHeld } from "./floor.ts";
 import { toEvent } from "./mapping.ts";
-import { recordEvents, type Recordable } from "./recorder.ts";
+import type { Recordable } from "./domain/recordable.ts";
+import { recordEvents } from "./recorder.ts";
 import { readEvents } from "./sql/events.ts";
 
 /** What became of an event. */

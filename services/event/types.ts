@@ -3,8 +3,8 @@
  * was answered is always counted.
  */
 import { LRUCache } from "lru-cache";
-import { metricsMax } from "#shared/limits.ts";
-import { withTransaction, type Database } from "#shared/postgres.ts";
+import { metricsMax } from "#shared/values/limits.ts";
+import { withTransaction, type Database } from "#shared/database/postgres.ts";
 import { findTypes, insertTypes, lockTypeCount } from "./sql/types.ts";
 
 /** See createEventTypes. */

@@ -1,8 +1,8 @@
 /** The demo properties of a first start: one live, one test, each with a key that may do everything. */
-import { newUuid } from "#shared/ids.ts";
-import { withTransaction } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { scopes } from "./domain/scopes.ts";
 import { hashSecret } from "./domain/secret.ts";
 import type { ModeName } from "#shared/values/key-form.ts";

@@ -1,5 +1,5 @@
 /** Settings of the identity service, in whatever process it runs. */
-import type { SettingsReader } from "#shared/config.ts";
+import type { SettingsReader } from "#shared/process/config.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import { isSecret } from "./domain/secret.ts";
 

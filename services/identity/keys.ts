@@ -1,10 +1,10 @@
 /** Storing of a key: its hash, never its secret. */
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { newUuid } from "#shared/ids.ts";
-import type { Queryable } from "#shared/postgres.ts";
-import { newestRevision, type Revision } from "#shared/revisions.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
+import { newestRevision, type Revision } from "#shared/values/revisions.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { displayPrefix, hashSecret } from "./domain/secret.ts";
 import { insertKey, type KeyRow } from "./sql/keys.ts";
 

@@ -2,10 +2,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { LeaseSchema, RateWindow, type Lease, type LeaseWish } from "#proto/daybook/identity/v1/identity_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError } from "#shared/errors.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros, fromTimestamp, toTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import { isLeasable, isWindowStart, requestsMax } from "./domain/windows.ts";
 import { leaseRequests, type WindowName } from "./sql/rate-windows.ts";
 

@@ -1,5 +1,5 @@
 /** The identity service alone, as a process. */
-import { runService } from "#shared/process.ts";
+import { runService } from "#shared/process/service-process.ts";
 import { readBootstrapKeys } from "./config.ts";
 import { newSecret } from "./domain/secret.ts";
 import { createIdentity } from "./service.ts";

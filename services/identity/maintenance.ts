@@ -1,7 +1,7 @@
 /** What the identity service does on its own. */
-import { inChunks } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { inChunks } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { windowsOverBefore } from "./domain/windows.ts";
 import { deleteExpiredOperations } from "./sql/operations.ts";
 import { deleteRateWindows } from "./sql/rate-windows.ts";

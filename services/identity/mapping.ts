@@ -1,8 +1,8 @@
 /** Rows of the schema to messages. */
 import { create } from "@bufbuild/protobuf";
 import { KeySchema, Mode, PropertySchema, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { encodeId } from "#shared/ids.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { encodeId } from "#shared/values/ids.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import type { KeyAndPropertyRow, KeyRow } from "./sql/keys.ts";
 import type { PropertyRow } from "./sql/properties.ts";

@@ -8,12 +8,12 @@ import {
   type OperationAnswer,
   type OperationClaim,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
-import { digestOfKey } from "#shared/key-digest.ts";
-import type { Database } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
+import { digestOfKey } from "#shared/values/key-digest.ts";
+import type { Database } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import {
   claimOperations,
   findOperations,

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { migrate } from "#shared/migrate.ts";
-import { repeat } from "#shared/repeat.ts";
-import type { Service } from "#shared/service.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { migrate } from "#shared/database/migrate.ts";
+import { repeat } from "#shared/scheduling/repeat.ts";
+import type { Service } from "#shared/process/service.ts";
 import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
 import type { IdentityContext } from "./context.ts";
 import { forget, forgetIntervalMs } from "./maintenance.ts";

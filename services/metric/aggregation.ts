@@ -1,13 +1,13 @@
 /** Answers questions: from the roll-ups as far as they know, from the events where they do not. */
 import type { CallOptions } from "@connectrpc/connect";
 import { Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { encodeId } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
-import type { Queryable } from "#shared/postgres.ts";
-import type { Reader } from "#shared/reads.ts";
-import { formatMicros, toTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { encodeId } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
+import type { Reader } from "#shared/database/reads.ts";
+import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
 import { periodMicros, periodOf } from "./domain/buckets.ts";
 import { parseDecimal, zero } from "./domain/decimal.ts";

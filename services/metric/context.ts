@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import type { ProfileNumbers } from "./numbers.ts";
 
 /** What this service works with. */

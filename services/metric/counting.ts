@@ -1,10 +1,10 @@
 /** Counts digests of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
-import { newUuid } from "#shared/ids.ts";
-import { mergeSchema, type ObservedSchema } from "#shared/observed-schema.ts";
-import type { Transaction } from "#shared/postgres.ts";
-import { Steps } from "#shared/steps.ts";
-import { formatMicros } from "#shared/time.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import { mergeSchema, type ObservedSchema } from "#shared/values/observed-schema.ts";
+import type { Transaction } from "#shared/database/postgres.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { formatDecimal } from "./domain/decimal.ts";
 import { digestEvent, type Cell, type Digest } from "./domain/digest.ts";
 import { isSystemMetric } from "./domain/system-metrics.ts";

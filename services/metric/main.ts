@@ -2,7 +2,7 @@
 import { createClient } from "@connectrpc/connect";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { runService } from "#shared/process.ts";
+import { runService } from "#shared/process/service-process.ts";
 import { createMetric } from "./service.ts";
 
 await runService({

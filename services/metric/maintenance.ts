@@ -1,7 +1,7 @@
 /** What the metric service does on its own. */
-import { inChunks } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { inChunks } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { deleteBatches } from "./sql/batches.ts";
 
 /** How often it is looked whether there is something to count anew. */

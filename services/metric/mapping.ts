@@ -1,9 +1,9 @@
 /** Rows of the schema to messages. */
 import { create } from "@bufbuild/protobuf";
 import { MetricSchema, ObservedPathSchema, ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { encodeId } from "#shared/ids.ts";
-import type { ValueTypeName } from "#shared/observed-schema.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { encodeId } from "#shared/values/ids.ts";
+import type { ValueTypeName } from "#shared/values/observed-schema.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import type { MetricRow } from "./sql/metrics.ts";
 
 const valueTypeOfName: Record<ValueTypeName, ValueType> = {

@@ -2,9 +2,9 @@
 import { RoaringBitmap32 } from "roaring-wasm";
 import type { CallOptions } from "@connectrpc/connect";
 import type { Merge } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { encodeId, lowestUuidAt, timeOfUuid } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
-import { withTransaction, type Queryable } from "#shared/postgres.ts";
+import { encodeId, lowestUuidAt, timeOfUuid } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { withTransaction, type Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
 import { newProfileSet, readProfileSet, writeProfileSet, type ProfileSet } from "./profile-set.ts";
 import { findMerges, insertMerges } from "./sql/profiles.ts";

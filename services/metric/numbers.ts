@@ -1,7 +1,7 @@
 /** Small numbers of profiles. A profile gets its number when it first comes up, and keeps it. */
 import { LRUCache } from "lru-cache";
-import { tryDecodeId } from "#shared/ids.ts";
-import type { Queryable, Transaction } from "#shared/postgres.ts";
+import { tryDecodeId } from "#shared/values/ids.ts";
+import type { Queryable, Transaction } from "#shared/database/postgres.ts";
 import { findNumbers, insertNumbers } from "./sql/profiles.ts";
 import { lockNumbers, takeNumbers } from "./sql/properties.ts";
 

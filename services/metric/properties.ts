@@ -1,5 +1,5 @@
 /** What is kept of properties as a whole. */
-import type { Transaction } from "#shared/postgres.ts";
+import type { Transaction } from "#shared/database/postgres.ts";
 import { addProperties, readProperties, type PropertyRow } from "./sql/properties.ts";
 
 /** Reads properties, in order, and adds those that nothing was counted of before. */

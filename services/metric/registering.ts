@@ -4,9 +4,9 @@
  */
 import type { CallOptions } from "@connectrpc/connect";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
-import { encodeId, newUuid } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
-import type { Queryable } from "#shared/postgres.ts";
+import { encodeId, newUuid } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
 import { isSystemMetric } from "./domain/system-metrics.ts";
 import { readMetrics, registerMetrics, type MetricRow } from "./sql/metrics.ts";

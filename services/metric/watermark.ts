@@ -1,11 +1,11 @@
 /** Up to when all events are counted. */
 import type { CallOptions, Client } from "@connectrpc/connect";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { decodeId } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
-import type { Queryable } from "#shared/postgres.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { findBatches } from "./sql/batches.ts";
 
 /**

@@ -1,12 +1,12 @@
 /** What the profile service tells over the bus, as rows of its outbox. */
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { ProfilesChangedSchema, type ProfileChangeSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { Place } from "#shared/bus.ts";
-import type { Micros } from "#shared/clock.ts";
-import { encodeId, newUuid } from "#shared/ids.ts";
-import { rewriteMessages } from "#shared/outbox.ts";
-import type { Transaction } from "#shared/postgres.ts";
-import { toTimestamp } from "#shared/time.ts";
+import type { Place } from "#shared/bus/bus.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { encodeId, newUuid } from "#shared/values/ids.ts";
+import { rewriteMessages } from "#shared/outbox/outbox.ts";
+import type { Transaction } from "#shared/database/postgres.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import { makesProfile, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { insertMessages } from "./sql/outbox.ts";
 import type { Turn } from "./turns.ts";

@@ -1,10 +1,10 @@
 /** What the attributes of each property's profiles were seen to be, learned from every write. */
 import { LRUCache } from "lru-cache";
-import { createBatcher } from "#shared/batcher.ts";
-import type { Closable } from "#shared/lifecycle.ts";
-import { mergeSchema, observe, teaches, walk, type ObservedSchema } from "#shared/observed-schema.ts";
-import { withTransaction, type Queryable, type Transaction } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { createBatcher } from "#shared/scheduling/batcher.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
+import { mergeSchema, observe, teaches, walk, type ObservedSchema } from "#shared/values/observed-schema.ts";
+import { withTransaction, type Queryable, type Transaction } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import {
   lockSchema,
   readNewestAttributes,

@@ -1,11 +1,11 @@
 /** Upserts that concern the same profile, decided one after the other and written at once. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { Steps } from "#shared/steps.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
 import { Attributes } from "./domain/attributes.ts";
 import { identifierKey, type WantedIdentifier } from "#shared/values/identifiers.ts";
 import { listingFaults } from "./faults.ts";
-import { findHolders } from "./identity.ts";
+import { findHolders } from "./holders.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
 import { decide } from "./upsert.ts";

@@ -5,7 +5,7 @@ import {
   type LocationPatch,
   type Precondition,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { findValuePresenceFault, missingOp } from "#shared/values/attribute-operations.ts";
 import { locationFields } from "#shared/values/location.ts";
 import type { AttributeOperation } from "./domain/attribute-operations.ts";

@@ -1,6 +1,6 @@
 /** Refusals that name every field at fault, not only the first that the work came upon. */
 import type { AttributeOperation, IdentifierInput, LocationPatch } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { changeAttributes, toLocationChanges } from "./convert.ts";
 import { readIdentifiers } from "#shared/values/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";

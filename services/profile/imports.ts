@@ -15,13 +15,14 @@ import {
   type ImportJob,
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { isAway } from "#shared/delivery.ts";
-import { DaybookError, internalError, toErrorMessage } from "#shared/errors.ts";
-import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/ids.ts";
-import { inChunks, withTransaction, type Transaction } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros, toTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { isAway } from "#shared/bus/delivery.ts";
+import { DaybookError, internalError } from "#shared/values/errors.ts";
+import { toErrorMessage } from "#shared/rpc/errors.ts";
+import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/values/ids.ts";
+import { inChunks, withTransaction, type Transaction } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import {
   advanceImportJob,

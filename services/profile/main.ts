@@ -1,6 +1,6 @@
 /** The profile service alone, as a process. */
-import { readOutboxBytesMax } from "#shared/outbox-room.ts";
-import { runService } from "#shared/process.ts";
+import { readOutboxBytesMax } from "#shared/outbox/room.ts";
+import { runService } from "#shared/process/service-process.ts";
 import { createProfile } from "./service.ts";
 
 await runService({

@@ -1,7 +1,7 @@
 /** What the profile service does on its own. */
-import { inChunks } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { inChunks } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { deleteExpiredItemKeys } from "./sql/item-keys.ts";
 import { deleteExpiredOperations } from "./sql/operations.ts";
 

@@ -9,8 +9,8 @@ import {
   type Identifier,
   type Profile,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { encodeId } from "#shared/ids.ts";
-import { parseDateTime, toTimestamp } from "#shared/time.ts";
+import { encodeId } from "#shared/values/ids.ts";
+import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 
 export const statusOfName: Record<ProfileRow["status"], ProfileStatus> = {

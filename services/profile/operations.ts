@@ -1,6 +1,6 @@
 /** Operations: writes that are done once however often they are asked for, as their record stands or falls with them. */
-import { decodeId } from "#shared/ids.ts";
-import { formatMicros } from "#shared/time.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { findOperations, insertOperations } from "./sql/operations.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { migrate } from "#shared/migrate.ts";
-import { createOutboxRelay } from "#shared/outbox.ts";
-import { repeat } from "#shared/repeat.ts";
-import type { Service, ServiceContext } from "#shared/service.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { migrate } from "#shared/database/migrate.ts";
+import { createOutboxRelay } from "#shared/outbox/outbox.ts";
+import { repeat } from "#shared/scheduling/repeat.ts";
+import type { Service, ServiceContext } from "#shared/process/service.ts";
 import { createAttributeSchemas } from "./attribute-schemas.ts";
 import { importDue } from "./consumers/import-due.ts";
 import type { ProfileContext } from "./context.ts";

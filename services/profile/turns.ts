@@ -1,7 +1,8 @@
 /** Turns of a write: it is tried without a lock, and when it loses a race tried again, holding what it lost. */
-import type { Micros } from "#shared/clock.ts";
-import { serviceUnavailable } from "#shared/errors.ts";
-import { isTransient, isUniqueViolation, withTransaction, type Queryable, type Transaction } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { serviceUnavailable } from "#shared/values/errors.ts";
+import { withTransaction, type Queryable, type Transaction } from "#shared/database/postgres.ts";
+import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
 import type { ProfileContext } from "./context.ts";
 import { findTargets, lockProfile } from "./sql/profiles.ts";
 

@@ -1,7 +1,7 @@
 /** Updates of a profile by its id: attributes, location and identifiers, in one write. */
 import type { UpdateProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeAttributes, toLocationChanges } from "./convert.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "#shared/values/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import { chooseRemoved, findHolders, identityConflict, readUnwanted } from "./identity.ts";
+import { chooseRemoved, findHolders, identityConflict, readUnwanted } from "./holders.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
 import { writeToProfile, type Edit } from "./writing.ts";

@@ -1,8 +1,9 @@
 /** Upserts of many: those that have nothing to do with each other go together. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { isTransient, isUniqueViolation, withTransaction } from "#shared/postgres.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
+import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
 import { planChain, separate, settling, type PlannedChain, type Step, type Upsert } from "./chains.ts";
 import type { ProfileContext } from "./context.ts";
 import { findDone, recordOperations, type DoneOperation } from "./operations.ts";

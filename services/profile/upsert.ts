@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { digestOfKey } from "#shared/key-digest.ts";
-import { checkItemCount } from "#shared/limits.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { digestOfKey } from "#shared/values/key-digest.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
 import { findIdempotencyKeyFault } from "#shared/values/event.ts";
-import { formatMicros } from "#shared/time.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeAttributes, checkPrecondition, toLocationChanges } from "./convert.ts";
 import {
@@ -18,7 +18,7 @@ import {
 import type { Attributes } from "./domain/attributes.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
-import { chooseHolder, chooseRemoved, findHolders, identityConflict, readUnwanted } from "./identity.ts";
+import { chooseHolder, chooseRemoved, findHolders, identityConflict, readUnwanted } from "./holders.ts";
 import { oncePerOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";

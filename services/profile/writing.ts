@@ -3,11 +3,11 @@
  * is still the same: two statements and no lock. When it loses it is tried again in a transaction that holds the profile, so that it gets its
  * turn however many want the same one. The version stands for all that the profile shows, identifiers among it.
  */
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError } from "#shared/errors.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import type { Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
-import { formatMicros } from "#shared/time.ts";
+import { decodeId, encodeId, newUuid } from "#shared/values/ids.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { createdMessage, identifiedMessages, subject, type Message } from "./announce.ts";
 import type { ProfileContext } from "./context.ts";
 import { checkPrecondition } from "./convert.ts";

@@ -1,7 +1,7 @@
 /** Idempotency-Key on the compatibility surface: each write is done once, however often and by however many it is sent. */
 import pg from "pg";
 import { expect, test } from "vitest";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { Answer, Api } from "../support/api.ts";
 import { describeEverywhere, describeOnce, testCall } from "../support/daybook.ts";
 import { keyed, promiseOnce, sendUntilDone, type Write } from "../support/idempotency.ts";

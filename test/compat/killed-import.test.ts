@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, inject, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { connectTo, type TestProperty } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { startKillableMesh } from "../support/mesh.ts";

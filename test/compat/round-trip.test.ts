@@ -1,7 +1,7 @@
 /** Whatever a profile or an event says goes in and comes out equal. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { compatDefaults } from "../../gateway/config.ts";
 import { startSingleProcess, type TestProperty } from "../support/daybook.ts";
 

@@ -1,7 +1,7 @@
 /** What a key may know of itself and of the API: the account, and the revisions. */
 import { expect, test } from "vitest";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { newestRevision, revisions } from "#shared/revisions.ts";
+import { newestRevision, revisions } from "#shared/values/revisions.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
 

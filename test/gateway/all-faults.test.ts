@@ -1,7 +1,7 @@
 /** Everything that is wrong with a request is said in one answer, in the order of the request, in sentences that name the fields. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import type { Answer } from "../support/api.ts";
 import { startSingleProcess, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type DescribedOperation } from "../support/openapi.ts";

@@ -10,9 +10,9 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createRegistry } from "#shared/server.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import { callsOf } from "../support/counting.ts";
 import { describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 

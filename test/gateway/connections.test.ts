@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Registry } from "prom-client";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { listenerLimits } from "../../gateway/listener/limits.ts";
 import { startSingleProcess, type SingleProcess } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";

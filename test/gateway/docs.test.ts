@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
-import { errorCatalogue } from "#shared/errors.ts";
+import { errorCatalogue } from "#shared/values/errors.ts";
 import { createApi, type Api } from "../support/api.ts";
 import { describeOnce } from "../support/daybook.ts";
 import { readOpenApi, type OpenApi } from "../support/openapi.ts";

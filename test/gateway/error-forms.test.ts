@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { errorCatalogue, type ErrorCode } from "#shared/errors.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { createRegistry, serveRpc } from "#shared/server.ts";
+import { errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { createRegistry, serveRpc } from "#shared/rpc/server.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients } from "../../gateway/clients.ts";
 import { connectServices } from "../../gateway/config.ts";

@@ -1,8 +1,8 @@
 /** Guesses of keys: the address's window comes before the database, and a network of IPv6 is one address. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
-import { createRegistry } from "#shared/server.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { createApi, type Answer } from "../support/api.ts";
 import { callsOf } from "../support/counting.ts";
 import { startSingleProcess, type SingleProcess } from "../support/daybook.ts";

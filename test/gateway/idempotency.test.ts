@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "#shared/clock.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { createRegistry } from "#shared/server.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createApi, type Answer, type Api } from "../support/api.ts";
 import {

@@ -1,7 +1,7 @@
 /** Limits that a gateway keeps by itself, and answers that no route gives. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { createApi } from "../support/api.ts";
 import { startSingleProcess, type TestDaybook } from "../support/daybook.ts";
 

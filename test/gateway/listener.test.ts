@@ -4,7 +4,7 @@ import { deflateSync, gzipSync, brotliCompressSync } from "node:zlib";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { listenerLimits } from "../../gateway/listener/limits.ts";
 import { createApi } from "../support/api.ts";
 import { describeEverywhere, startSingleProcess, type TestDaybook, type TestProperty } from "../support/daybook.ts";

@@ -1,7 +1,7 @@
 /** Events that are counted anew, or late, or while others come, are counted once. */
 import pg from "pg";
 import { expect, test } from "vitest";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import { describeOnMesh, testCall } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";

@@ -1,8 +1,8 @@
 /** Metrics that callers register and describe. */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fromConnectError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
+import { fromConnectError } from "#shared/rpc/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { Answer } from "../support/api.ts";
 import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
 import { newProfile } from "../support/people.ts";

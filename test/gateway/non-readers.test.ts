@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Socket } from "node:net";
-import { Owner } from "#shared/lifecycle.ts";
-import { createRegistry } from "#shared/server.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { byteLimits, listenerLimits } from "../../gateway/listener/limits.ts";
 import { createApi } from "../support/api.ts";
 import { startSingleProcess, type SingleProcess, type TestProperty } from "../support/daybook.ts";

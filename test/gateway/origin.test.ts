@@ -1,6 +1,6 @@
 /** The address in documents and links: the one that is set, else what clients ask for, and what a trusted proxy says they asked for. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { createApi } from "../support/api.ts";
 import { startSingleProcess, type SingleProcess } from "../support/daybook.ts";
 

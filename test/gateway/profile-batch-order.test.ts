@@ -1,7 +1,7 @@
 /** A batch is as its items one after the other, however many of them write to the same profile. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { startSingleProcess, type TestDaybook, type TestProperty } from "../support/daybook.ts";
 
 const owner = new Owner();

@@ -1,9 +1,9 @@
 /** Rate limits that gateways keep together: several over one database, whose clock the tests drive. */
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { createRegistry, serveRpc } from "#shared/server.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { createRegistry, serveRpc } from "#shared/rpc/server.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients } from "../../gateway/clients.ts";
 import { connectServices } from "../../gateway/config.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";

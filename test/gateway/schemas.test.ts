@@ -1,7 +1,7 @@
 /** What was observed of attributes and of event types. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { Api } from "../support/api.ts";
 import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
 import { newEmail, newProfile, type Person } from "../support/people.ts";

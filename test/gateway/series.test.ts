@@ -1,8 +1,8 @@
 /** What strangers send does not multiply the series that Prometheus keeps. */
 import { METHODS } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
-import { createRegistry } from "#shared/server.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { startSingleProcess, type SingleProcess } from "../support/daybook.ts";
 import { openWire } from "../support/wire.ts";
 

@@ -1,7 +1,7 @@
 /** SIGTERM of a gateway: it says that it leaves, goes on for a while, and loses no request. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { createApi } from "../support/api.ts";
 import { startSingleProcess, type SingleProcess, type TestProperty } from "../support/daybook.ts";
 import { serveServices, startGateway } from "../support/gateway.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { allTaken, countOf } from "../support/counting.ts";
 import { startSingleProcess, type SingleProcess } from "../support/daybook.ts";

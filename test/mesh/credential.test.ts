@@ -10,9 +10,9 @@ import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { createRegistry, serveRpc } from "#shared/server.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { createRegistry, serveRpc } from "#shared/rpc/server.ts";
 import { singleProcessToken, startSingleProcess } from "../support/daybook.ts";
 
 const owner = new Owner();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { createDatabase } from "../support/database.ts";
 import { connectTo, type TestProperty } from "../support/daybook.ts";
 import { serviceNames, startKillableMesh, type KillableMesh } from "../support/mesh.ts";

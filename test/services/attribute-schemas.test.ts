@@ -1,14 +1,14 @@
 /** Learning of attributes by several processes at once, what it costs, and how far it looks back. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createLocalBus } from "#shared/bus.ts";
-import { systemClock } from "#shared/clock.ts";
-import { newUuid } from "#shared/ids.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { migrate } from "#shared/migrate.ts";
-import { openDatabase, type Database } from "#shared/postgres.ts";
-import { createReads } from "#shared/reads.ts";
-import { createRegistry } from "#shared/server.ts";
+import { createLocalBus } from "#shared/bus/local.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { migrate } from "#shared/database/migrate.ts";
+import { openDatabase, type Database } from "#shared/database/postgres.ts";
+import { createReads } from "#shared/database/reads.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { createAttributeSchemas, type AttributeSchemas } from "../../services/profile/attribute-schemas.ts";
 import { createDatabase } from "../support/database.ts";
 

@@ -1,8 +1,8 @@
 /** A property has a limited number of types of events. What is beyond is refused, and everything that was recorded is counted. */
 import pg from "pg";
 import { expect, test } from "vitest";
-import { decodeId } from "#shared/ids.ts";
-import { metricsMax } from "#shared/limits.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { metricsMax } from "#shared/values/limits.ts";
 import { describeEverywhere } from "../support/daybook.ts";
 import { newEmail } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";

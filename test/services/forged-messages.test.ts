@@ -11,14 +11,14 @@ import {
   UpsertProfileRequestSchema,
   type ProfileChangeSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { systemClock } from "#shared/clock.ts";
-import { newId, newUuid } from "#shared/ids.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { connectNatsBus } from "#shared/nats/bus.ts";
-import { createSigner, signatureAgeMaxMs, signatureHeader, type Signer } from "#shared/nats/signature.ts";
-import { createRegistry } from "#shared/server.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { newId, newUuid } from "#shared/values/ids.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { connectNatsBus } from "#shared/bus/nats/bus.ts";
+import { createSigner, signatureAgeMaxMs, signatureHeader, type Signer } from "#shared/bus/nats/signature.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import { allTaken } from "../support/counting.ts";
 import { createDatabase } from "../support/database.ts";
 import {

@@ -14,16 +14,16 @@ import {
   type Profile,
   type UpsertProfileRequestSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { createLocalBus } from "#shared/bus.ts";
-import { systemClock } from "#shared/clock.ts";
-import { decodeId, newId } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { openDatabase } from "#shared/postgres.ts";
-import { createReads } from "#shared/reads.ts";
-import { createRegistry } from "#shared/server.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import { createLocalBus } from "#shared/bus/local.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { decodeId, newId } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { openDatabase } from "#shared/database/postgres.ts";
+import { createReads } from "#shared/database/reads.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { forgetImportJobs } from "../../services/profile/imports.ts";
 import { createDatabase } from "../support/database.ts";
 import { connectTo, describeEverywhere, testCall, type TestDaybook } from "../support/daybook.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { migrate } from "#shared/migrate.ts";
-import { openDatabase, type Database } from "#shared/postgres.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { migrate } from "#shared/database/migrate.ts";
+import { openDatabase, type Database } from "#shared/database/postgres.ts";
 import { createDatabase } from "../support/database.ts";
 import { startSingleProcess } from "../support/daybook.ts";
 

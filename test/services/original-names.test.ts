@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { EventInputSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
 

@@ -1,15 +1,15 @@
 /** Partitions of events: there before they are needed, without a gap, and old ones taken out while others record. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createLocalBus } from "#shared/bus.ts";
-import { lowestUuidAt } from "#shared/ids.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { migrate } from "#shared/migrate.ts";
-import { openDatabase, type Database } from "#shared/postgres.ts";
-import { createReads } from "#shared/reads.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { createRegistry } from "#shared/server.ts";
+import { createLocalBus } from "#shared/bus/local.ts";
+import { lowestUuidAt } from "#shared/values/ids.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { migrate } from "#shared/database/migrate.ts";
+import { openDatabase, type Database } from "#shared/database/postgres.ts";
+import { createReads } from "#shared/database/reads.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { createPartitions, detachOld } from "../../services/event/maintenance.ts";
 import { createDatabase } from "../support/database.ts";
 import { eventually } from "../support/processes.ts";

@@ -1,15 +1,15 @@
 /** Plans of statements on tables that have no statistics yet, which PostgreSQL keeps for a while: each takes the index that stays right. */
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createLocalBus } from "#shared/bus.ts";
-import { systemClock } from "#shared/clock.ts";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { migrate } from "#shared/migrate.ts";
-import { openDatabase, type Database } from "#shared/postgres.ts";
-import { createReads } from "#shared/reads.ts";
-import { createRegistry } from "#shared/server.ts";
-import { outboxStatements } from "#shared/sql/outbox.ts";
+import { createLocalBus } from "#shared/bus/local.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { migrate } from "#shared/database/migrate.ts";
+import { openDatabase, type Database } from "#shared/database/postgres.ts";
+import { createReads } from "#shared/database/reads.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
+import { outboxStatements } from "#shared/outbox/sql.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
 import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";

@@ -8,8 +8,8 @@ import {
   type Profile,
   type UpdateProfileRequestSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { newId } from "#shared/ids.ts";
-import { calling } from "#shared/interceptors.ts";
+import { newId } from "#shared/values/ids.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 
 type Update = MessageInitShape<typeof UpdateProfileRequestSchema>;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { calling } from "#shared/interceptors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 
 describeEverywhere("settings of a property", (daybook) => {

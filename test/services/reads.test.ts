@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { openDatabase } from "#shared/postgres.ts";
-import { createReads, type Reads } from "#shared/reads.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { openDatabase } from "#shared/database/postgres.ts";
+import { createReads, type Reads } from "#shared/database/reads.ts";
 import { eventually } from "../support/processes.ts";
 
 const owner = new Owner();

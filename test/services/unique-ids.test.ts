@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { EventInputSchema, type RecordedEvent } from "#proto/daybook/event/v1/event_pb.ts";
-import { newId } from "#shared/ids.ts";
+import { newId } from "#shared/values/ids.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 import { newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";

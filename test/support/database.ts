@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import type { Closable } from "#shared/lifecycle.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
 
 /** A database that is dropped when it is closed. */
 export interface TestDatabase extends Closable {

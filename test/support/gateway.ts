@@ -1,7 +1,7 @@
 /** A gateway of its own process, over the services of a Daybook in this one. */
-import type { Owner } from "#shared/lifecycle.ts";
-import { createLog } from "#shared/log.ts";
-import { createRegistry, serveRpc } from "#shared/server.ts";
+import type { Owner } from "#shared/process/lifecycle.ts";
+import { createLog } from "#shared/process/log.ts";
+import { createRegistry, serveRpc } from "#shared/rpc/server.ts";
 import { createApi } from "./api.ts";
 import { singleProcessToken, type SingleProcess } from "./daybook.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../../deploy/local/postgres.ts";
-import { Owner } from "#shared/lifecycle.ts";
+import { Owner } from "#shared/process/lifecycle.ts";
 import { createDatabase, execute } from "./database.ts";
 import type { DaybookAddresses } from "./daybook.ts";
 import { startMesh, type MeshAddresses } from "./mesh.ts";

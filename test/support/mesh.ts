@@ -1,6 +1,6 @@
 /** The mesh: five processes over one PostgreSQL and one NATS, calling each other over HTTP/2. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Owner } from "#shared/lifecycle.ts";
+import type { Owner } from "#shared/process/lifecycle.ts";
 import type { DaybookAddresses } from "./daybook.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";
 import { startProxy, type Proxy } from "./proxy.ts";

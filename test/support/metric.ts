@@ -1,7 +1,7 @@
 /** The metric service, or a consumer of it, beside the mesh whose other services it asks. */
-import { systemClock } from "#shared/clock.ts";
-import { createReads } from "#shared/reads.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { systemClock } from "#shared/values/clock.ts";
+import { createReads } from "#shared/database/reads.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import type { MetricContext } from "../../services/metric/context.ts";
 import { createProfileNumbers } from "../../services/metric/numbers.ts";
 import { connectToMesh } from "./daybook.ts";

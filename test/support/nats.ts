@@ -5,8 +5,8 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { jetstream, jetstreamManager, type JetStreamManager } from "@nats-io/jetstream";
 import { connect, headers, type Msg, type MsgHdrs, type NodeConnectionOptions } from "@nats-io/transport-node";
-import type { Closable } from "#shared/lifecycle.ts";
-import { signatureHeader, type Signer } from "#shared/nats/signature.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
+import { signatureHeader, type Signer } from "#shared/bus/nats/signature.ts";
 import { eventually, freePort } from "./processes.ts";
 
 /** A running server with JetStream. */

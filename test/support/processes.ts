@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Closable } from "#shared/lifecycle.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
 
 /** A process that was started. */
 export interface RunningProcess extends Closable {

@@ -1,7 +1,7 @@
 /** A TCP proxy in front of one server: another may take its place, and it may be away. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import type { Closable } from "#shared/lifecycle.ts";
+import type { Closable } from "#shared/process/lifecycle.ts";
 
 /** See the head of this file. */
 export interface Proxy extends Closable {

@@ -1,7 +1,7 @@
 /** Metric aggregates as PostgreSQL itself counts them from the stored events: a second way to the same answer. And events to count. */
 import pg from "pg";
 import { expect } from "vitest";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { Answer } from "./api.ts";
 import type { TestDaybook, TestProperty } from "./daybook.ts";
 import { newEmail } from "./people.ts";

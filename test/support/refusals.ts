@@ -1,7 +1,7 @@
 /** What every refusal has in common, and a look whether it left anything behind. */
 import pg from "pg";
 import { expect } from "vitest";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { Answer } from "./api.ts";
 import type { TestDaybook, TestProperty } from "./daybook.ts";
 

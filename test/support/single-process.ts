@@ -1,7 +1,7 @@
 /** Daybook in one process, as `npm start` runs it, on a database and with keys of the tests. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Owner } from "#shared/lifecycle.ts";
+import type { Owner } from "#shared/process/lifecycle.ts";
 import type { DaybookAddresses } from "./daybook.ts";
 import { eventually, startNode } from "./processes.ts";
 

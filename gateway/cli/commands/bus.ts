@@ -1,7 +1,7 @@
 /** Commands for the bus between the services: how it gets on, publishing again, dead letters. */
 import type { DescribeBusResponse } from "#proto/daybook/common/v1/bus_pb.ts";
-import { calling } from "#shared/interceptors.ts";
-import { formatTimestamp } from "#shared/time.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 import type { Clients } from "../../clients.ts";
 import { operatorOptions, type Command } from "../command.ts";
 

@@ -1,7 +1,7 @@
 /** Commands for properties and their keys. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { calling } from "#shared/interceptors.ts";
-import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/time.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { operatorOptions, readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
 import { UsageError } from "../usage.ts";
 

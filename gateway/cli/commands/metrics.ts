@@ -1,6 +1,6 @@
 /** Commands about metrics. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { calling } from "#shared/interceptors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { operatorOptions as options, type Command } from "../command.ts";
 
 const lookIntervalMs = 500;

@@ -1,7 +1,7 @@
 /** Commands for profiles: tags, compact references, redaction. */
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling } from "#shared/interceptors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import type { Clients } from "../../clients.ts";
 import { operatorOptions as options, type Arguments, type Command, type Result } from "../command.ts";
 

@@ -8,9 +8,9 @@ import {
   type AggregateMetricResponse,
   type MetricSeries,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { parseJson, textProblem } from "#shared/json.ts";
-import { isTimezone } from "#shared/places.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { parseJson, textProblem } from "#shared/json/json.ts";
+import { isTimezone } from "#shared/values/places.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import { Faults } from "../faults.ts";
 import { FilterError, parseFilter, type Condition } from "../filter.ts";
 import type { MetricAggregateCreate } from "../schemas.ts";

@@ -2,10 +2,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Clock, Micros } from "#shared/clock.ts";
-import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json.ts";
-import { isLongerThan } from "#shared/text.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Clock, Micros } from "#shared/values/clock.ts";
+import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json/json.ts";
+import { isLongerThan } from "#shared/values/text.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import type { EventBulkItem } from "../schemas.ts";

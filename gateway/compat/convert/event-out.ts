@@ -1,7 +1,7 @@
 /** Events, messages to wire. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
-import { fromTimestamp } from "#shared/time.ts";
-import { parseJson } from "#shared/json.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
+import { parseJson } from "#shared/json/json.ts";
 import type { Resource } from "../reply.ts";
 import { uuidOf } from "./ids.ts";
 import { toDateTime } from "./times.ts";

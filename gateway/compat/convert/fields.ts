@@ -2,9 +2,9 @@
  * Fields of profiles that the native model has no place for. They are kept as attributes under their name with a dollar sign, such as `$first_name`,
  * given back as the fields they are, and not shown among the custom properties.
  */
-import { isRawNumber } from "#shared/json.ts";
-import { isCountry, isTimezone, realTimezone } from "#shared/places.ts";
-import { isLongerThan } from "#shared/text.ts";
+import { isRawNumber } from "#shared/json/json.ts";
+import { isCountry, isTimezone, realTimezone } from "#shared/values/places.ts";
+import { isLongerThan } from "#shared/values/text.ts";
 
 /** Fields of a profile that have no native place at all. */
 export const plainFields = ["first_name", "last_name", "organization", "title", "locale", "image"] as const;

@@ -1,6 +1,6 @@
 /** The shape that events had in revision 2023-02-22: a flat metric, and a flat profile with `$email` and the like. */
 import type { Static } from "typebox";
-import { isJsonObject, type JsonObject } from "#shared/json.ts";
+import { isJsonObject, type JsonObject } from "#shared/json/json.ts";
 import { numberText } from "../coercion.ts";
 import type { EventAttributes, FlatEventAttributes } from "../schemas.ts";
 

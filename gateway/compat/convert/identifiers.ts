@@ -1,5 +1,5 @@
 /** What profiles are known by: the fields that are identifiers here, and their native types. */
-import { textProblem } from "#shared/json.ts";
+import { textProblem } from "#shared/json/json.ts";
 import { isEmail, isPhone, normalizeValue } from "#shared/values/identifiers.ts";
 
 /** Fields that are identifiers, in the order in which they decide whose a profile is, and their native types. */

@@ -1,5 +1,5 @@
 /** Ids: as TypeIDs everywhere; bare ones and other cases are taken too. */
-import { encodeId, tryDecodeId, type IdPrefix } from "#shared/ids.ts";
+import { encodeId, tryDecodeId, type IdPrefix } from "#shared/values/ids.ts";
 
 /** The TypeID that a text means: itself, or its 26 characters alone, in either case. Undefined when it is none of this prefix. */
 export function toId(prefix: IdPrefix, text: string): string | undefined {

@@ -1,7 +1,7 @@
 /** Import jobs, messages to wire. */
 import { ImportJobStatus, type ImportError, type ImportJob } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { fromErrorMessage } from "#shared/errors.ts";
-import { isJsonObject, parseJson, type JsonObject } from "#shared/json.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { isJsonObject, parseJson, type JsonObject } from "#shared/json/json.ts";
 import { isHiddenAttribute } from "../../hidden-attributes.ts";
 import { importErrorOf } from "../errors.ts";
 import { pointerTo } from "../faults.ts";

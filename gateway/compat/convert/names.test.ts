@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { normalizeDottedName } from "#shared/dotted-name.ts";
+import { normalizeDottedName } from "#shared/values/dotted-name.ts";
 import { toEventType } from "./names.ts";
 
 test.each([

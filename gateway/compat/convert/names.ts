@@ -1,6 +1,6 @@
 /** Names of metrics: from free text to the dotted type of an event. */
 import { hash } from "node:crypto";
-import { normalizeText } from "#shared/text.ts";
+import { normalizeText } from "#shared/values/text.ts";
 
 /** Characters of a name. */
 export const nameLengthMax = 127;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseJson } from "#shared/json.ts";
+import { parseJson } from "#shared/json/json.ts";
 import { toDecimal, toNumber } from "./numbers.ts";
 
 test.each([

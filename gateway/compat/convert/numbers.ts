@@ -1,5 +1,5 @@
 /** Numbers of JSON as exact decimal text, and back: no binary fraction on the way. */
-import { isRawNumber, parseJson } from "#shared/json.ts";
+import { isRawNumber, parseJson } from "#shared/json/json.ts";
 
 const pattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 // What a value of an event can hold.

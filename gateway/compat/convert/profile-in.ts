@@ -6,7 +6,7 @@ import {
   type AttributeOperationSchema,
   type LocationPatchSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { findJsonProblems, isJsonObject, mayHaveProblems, textProblem, type JsonObject } from "#shared/json.ts";
+import { findJsonProblems, isJsonObject, mayHaveProblems, textProblem, type JsonObject } from "#shared/json/json.ts";
 import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { numberText } from "../coercion.ts";
 import { Faults, pointerTo } from "../faults.ts";

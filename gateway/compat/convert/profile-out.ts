@@ -1,7 +1,7 @@
 /** Profiles, messages to wire. */
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { parseJson, type JsonObject } from "#shared/json.ts";
+import { parseJson, type JsonObject } from "#shared/json/json.ts";
 import { isHiddenAttribute } from "../../hidden-attributes.ts";
 import type { Resource } from "../reply.ts";
 import { attributeOf, isFieldAttribute, nativeLocationFields, plainFields, plainLocationFields } from "./fields.ts";

@@ -1,8 +1,8 @@
 /** Ranges of instants that comparisons of a filter make. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TimeRangeSchema } from "#proto/daybook/common/v1/range_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { toTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 
 const boundOf = {
   "greater-or-equal": "gte",

@@ -1,7 +1,7 @@
 /** Times: ISO 8601 in and out, and civil times of a zone. */
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Micros } from "#shared/clock.ts";
-import { formatTimestamp, parseDateTime } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { formatTimestamp, parseDateTime } from "#shared/values/time.ts";
 
 /** `2026-11-20T10:15:00+00:00`, with a fraction of six digits where there is one: some clients read only these. */
 export function toDateTime(time: Timestamp): string {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import { accountResource } from "../convert/accounts.ts";

@@ -1,5 +1,5 @@
 /** Lists of what there is nothing of here: clients ask for them beside what there is, and are stopped by anything else than an empty list. */
-import { calling } from "#shared/interceptors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import { findMetric } from "../find.ts";

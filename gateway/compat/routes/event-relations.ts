@@ -1,8 +1,8 @@
 /** What an event is related to, and the references to it. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling } from "#shared/interceptors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";

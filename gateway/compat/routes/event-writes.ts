@@ -6,9 +6,10 @@ import {
   type Profile,
   type ProfileReference,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { Steps } from "#shared/steps.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
 import type { FastifyRequest } from "fastify";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";

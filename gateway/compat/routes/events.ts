@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
 import type { Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { fromTimestamp, toTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";

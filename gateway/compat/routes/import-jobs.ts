@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { FastifyRequest } from "fastify";
 import { ImportItemSchema, type ImportItem } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { isJsonObject } from "#shared/json.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { Steps } from "#shared/steps.ts";
+import { isJsonObject } from "#shared/json/json.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { givenId, readProfile } from "../bodies.ts";
 import type { CompatContext } from "../context.ts";

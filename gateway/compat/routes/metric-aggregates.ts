@@ -1,6 +1,6 @@
-import { newUuid } from "#shared/ids.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling } from "#shared/interceptors.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import { datesOf, sortRows, toQuestion, toRows } from "../convert/aggregates.ts";

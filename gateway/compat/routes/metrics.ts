@@ -1,4 +1,4 @@
-import { calling } from "#shared/interceptors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
 import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import { integrationCategories, integrationNames, metricResource } from "../convert/metrics.ts";

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ProfileStatus, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { readProfile, type GivenProfile } from "../bodies.ts";

@@ -1,9 +1,9 @@
 import type { CallOptions } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { ProfileSort, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { calling } from "#shared/interceptors.ts";
-import { fromTimestamp, toTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { CompatContext } from "../context.ts";
 import {

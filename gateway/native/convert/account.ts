@@ -1,6 +1,6 @@
 /** The account: messages to wire. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { formatTimestamp } from "#shared/time.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 import type { RateLimits } from "../../rate/limits.ts";
 
 /** A key and its property as JSON text. `limits` are those in force. */

@@ -7,10 +7,10 @@ import {
   type AggregateMetricRequestSchema,
   type AggregateMetricResponse,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { fieldOfSegments } from "#shared/event-field.ts";
-import { textProblem } from "#shared/json.ts";
-import { parseDateTime, toTimestamp } from "#shared/time.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { fieldOfSegments } from "#shared/values/event-field.ts";
+import { textProblem } from "#shared/json/json.ts";
+import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import type { MetricAggregateCreate } from "../metric-schemas.ts";
 import { timeJson, timeText } from "./text.ts";
 

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import { EventInputSchema, type Event, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
-import type { DaybookError } from "#shared/errors.ts";
+import type { DaybookError } from "#shared/values/errors.ts";
 import type { EventBatchItem, EventCreate, GuideEventCreate } from "../schemas.ts";
 import { apiSource as source, textJson, timeJson } from "./text.ts";
 

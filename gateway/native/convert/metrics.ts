@@ -1,6 +1,6 @@
 /** Metrics: messages to wire. */
 import { ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { formatTimestamp } from "#shared/time.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 
 const valueTypeNames: Record<ValueType, string> = {
   [ValueType.UNSPECIFIED]: "mixed",

@@ -15,7 +15,7 @@ import {
   type UpdateProfileRequest,
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { formatTimestamp } from "#shared/time.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 import { locationFields } from "#shared/values/location.ts";
 import type {
   GuideProfileUpsert,

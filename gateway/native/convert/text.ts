@@ -1,6 +1,6 @@
 /** Small pieces of JSON text. */
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { formatTimestamp } from "#shared/time.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 
 /** Where what comes through this surface comes from. */
 export const apiSource = "api";

@@ -1,5 +1,5 @@
 /** Revision 2026-05-01 has the error body of the getting-started guide: `{error: {code, message, field, request_id}}`. */
-import type { DaybookError } from "#shared/errors.ts";
+import type { DaybookError } from "#shared/values/errors.ts";
 
 /** What changed with it. */
 export const changes: readonly string[] = [

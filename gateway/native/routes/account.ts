@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { accountJson } from "../convert/account.ts";

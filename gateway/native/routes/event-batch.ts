@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
-import { fromErrorMessage, type DaybookError } from "#shared/errors.ts";
-import { isJsonObject } from "#shared/json.ts";
+import { type DaybookError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { isJsonObject } from "#shared/json/json.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { RateWindow } from "../../rate/limits.ts";

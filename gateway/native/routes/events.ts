@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { EventSort, type Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError, fromErrorMessage } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { isJsonObject } from "#shared/json.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { isJsonObject } from "#shared/json/json.ts";
 import { quoteName } from "#shared/values/wording.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";

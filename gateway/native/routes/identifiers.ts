@@ -3,9 +3,9 @@ import type {
   Identifier as IdentifierMessage,
   Profile as ProfileMessage,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { maySeeValues, operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";

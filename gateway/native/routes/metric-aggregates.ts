@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { calling } from "#shared/interceptors.ts";
-import { formatTimestamp } from "#shared/time.ts";
+import { calling } from "#shared/rpc/interceptors.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 import { callerOf, readOptions } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";
 import { aggregateJson, toAggregateParam, toAggregateRequest } from "../convert/aggregates.ts";

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { fromErrorMessage, type DaybookError } from "#shared/errors.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
+import { type DaybookError } from "#shared/values/errors.ts";
+import { fromErrorMessage } from "#shared/rpc/errors.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf } from "../../plugins/request.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";

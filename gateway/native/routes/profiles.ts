@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { ProfileSort } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { calling, callOptions } from "#shared/interceptors.ts";
-import { isJsonObject } from "#shared/json.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { isJsonObject } from "#shared/json/json.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
 import type { NativeContext } from "../context.ts";

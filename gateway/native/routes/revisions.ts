@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { revisions, type Revision as RevisionName } from "#shared/revisions.ts";
+import { revisions, type Revision as RevisionName } from "#shared/values/revisions.ts";
 import type { NativeContext } from "../context.ts";
 import { sendData } from "../envelope.ts";
 import { operation } from "../operation.ts";

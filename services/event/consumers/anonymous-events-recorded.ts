@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.ts";
-import type { BusHandler } from "#shared/bus.ts";
-import { decodeId } from "#shared/ids.ts";
+import type { BusHandler } from "#shared/bus/bus.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { EventContext } from "../context.ts";
 import { link } from "../profiles.ts";
 import { findAnonymous } from "../sql/profile-events.ts";

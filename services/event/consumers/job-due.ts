@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventJobDueSchema } from "#proto/daybook/event/v1/event_pb.ts";
-import type { BusHandler } from "#shared/bus.ts";
+import type { BusHandler } from "#shared/bus/bus.ts";
 import type { EventContext } from "../context.ts";
 import { recordChunk } from "../jobs.ts";
 

@@ -4,13 +4,14 @@ import {
   type ProfileChange,
   type ProfilesChanged,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { BusHandler } from "#shared/bus.ts";
-import { decodeId } from "#shared/ids.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import type { BusHandler } from "#shared/bus/bus.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { checkHeld } from "../floor.ts";
 import { confirmMerged, confirmRedacted, link, redact, type Identifier } from "../profiles.ts";
-import { recordEvents, type Recordable } from "../recorder.ts";
+import type { Recordable } from "../domain/recordable.ts";
+import { recordEvents } from "../recorder.ts";
 import { readEvents } from "../sql/events.ts";
 
 /** Records what happens to profiles as events of the platform's own, links anonymous events, and empties those of redacted profiles. */

@@ -1,11 +1,11 @@
 /** From what a caller sent to what is stored, or every reason why not. */
 import { createHash } from "node:crypto";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { normalizeDottedName } from "#shared/dotted-name.ts";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { isJsonObject, mayHaveProblems } from "#shared/json.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { normalizeDottedName } from "#shared/values/dotted-name.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { isJsonObject, mayHaveProblems } from "#shared/json/json.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import {
   dedupeIdLengthMax,
   findIdempotencyKeyFault,

@@ -5,12 +5,12 @@ import {
   EventGroupSchema,
   type EventService,
 } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { isRawNumber, parseJson, textProblem } from "#shared/json.ts";
-import { parseField, type EventField } from "#shared/event-field.ts";
-import { createAggregateShare } from "#shared/reads.ts";
-import { formatTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { isRawNumber, parseJson, textProblem } from "#shared/json/json.ts";
+import { parseField, type EventField } from "#shared/values/event-field.ts";
+import { createAggregateShare } from "#shared/database/reads.ts";
+import { formatTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import {
   aggregateEvents as aggregate,

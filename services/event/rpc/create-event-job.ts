@@ -6,12 +6,12 @@ import {
   type EventJobItem,
   type EventService,
 } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, newId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import { withTransaction } from "#shared/postgres.ts";
-import { Steps } from "#shared/steps.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, newId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { count } from "#shared/values/count.ts";
 import type { EventContext } from "../context.ts";
 import { askForChunk, chunkItemsMax } from "../jobs.ts";

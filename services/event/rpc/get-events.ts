@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import { onwardReadOptions } from "#shared/interceptors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
 import type { EventContext } from "../context.ts";
 import { toEvent } from "../mapping.ts";
 import { readAsSurvivors } from "../profiles.ts";

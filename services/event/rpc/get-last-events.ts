@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetLastEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { calling, onwardReadOptions } from "#shared/interceptors.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { calling, onwardReadOptions } from "#shared/rpc/interceptors.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { findLastEvents } from "../sql/profile-events.ts";
 

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetWatermarkResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { formatMicros, toTimestamp } from "#shared/time.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { recordedSubject } from "../recorder.ts";
 import { readWatermark } from "../sql/recorders.ts";

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { EventSort, ListEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { onwardReadOptions } from "#shared/interceptors.ts";
-import { readPage } from "#shared/page.ts";
-import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
+import { readPage } from "#shared/values/page.ts";
+import { formatMicros, fromTimestamp, toRange } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { toEvent } from "../mapping.ts";
 import { findIdsOf, readAsSurvivors } from "../profiles.ts";

@@ -6,11 +6,12 @@ import {
   type EventService,
   type RecordEventResult,
 } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError, toErrorMessage } from "#shared/errors.ts";
-import { createFairShare } from "#shared/fair-share.ts";
-import { onwardOptions } from "#shared/interceptors.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import { overShare } from "#shared/reads.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { toErrorMessage } from "#shared/rpc/errors.ts";
+import { createFairShare } from "#shared/scheduling/fair-share.ts";
+import { onwardOptions } from "#shared/rpc/interceptors.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import { overShare } from "#shared/database/reads.ts";
 import type { EventContext } from "../context.ts";
 import { readAsSurvivors } from "../profiles.ts";
 import { record, type Outcome } from "../recording.ts";

@@ -1,6 +1,6 @@
 /** Counting of events where they are stored, by groups that no roll-up knows. */
-import { plannedStatement, type Queryable } from "#shared/postgres.ts";
-import type { EventField } from "#shared/event-field.ts";
+import { plannedStatement, type Queryable } from "#shared/database/postgres.ts";
+import type { EventField } from "#shared/values/event-field.ts";
 
 /** A JSON scalar that a field equals; numbers as their text. */
 export type ConditionValue = { string: string } | { number: string } | boolean | null;

@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 // All keys here are digests: of a dedupe_id and an idempotency_key as key-digest.ts makes them, of a unique_id as domain/unique-key.ts does.
 

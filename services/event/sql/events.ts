@@ -1,5 +1,5 @@
-import type { Micros } from "#shared/clock.ts";
-import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** A row of event.events, as far as it is shown. */
 export interface EventRow {

@@ -1,5 +1,5 @@
 /** Jobs of events: what is still to be done of them. */
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** Lets one job of a property be made at a time. Held to the end of the transaction. $1 property_id */
 export const lockJobs = statement(

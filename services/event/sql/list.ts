@@ -1,6 +1,6 @@
 /** Lists of events, by key and never by offset. */
-import { statement, type Queryable, type Statement } from "#shared/postgres.ts";
-import type { Range } from "#shared/time.ts";
+import { statement, type Queryable, type Statement } from "#shared/database/postgres.ts";
+import type { Range } from "#shared/values/time.ts";
 import { eventColumns, type EventRow } from "./events.ts";
 
 /** What a list is in order of. */

@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** Adds a message. $1 property_id, $2 id, $3 subject, $4 payload */
 export const insertMessage = statement(

@@ -1,4 +1,4 @@
-import { statement, withTransaction, type Database } from "#shared/postgres.ts";
+import { statement, withTransaction, type Database } from "#shared/database/postgres.ts";
 
 /** $1 name. Asks the catalogue's table, as to_regclass would answer from a cache that a wait for the lock leaves stale. */
 const findTable = statement<{ found: boolean }>(

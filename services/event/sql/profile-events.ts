@@ -1,6 +1,6 @@
 /** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
-import type { Micros } from "#shared/clock.ts";
-import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** What anonymous events among some know of their persons. $1 property_id, $2 ids. One look-up for each, as in events.ts. */
 export const findAnonymous = statement<{ type: string; value: string }>(

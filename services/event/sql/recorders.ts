@@ -1,5 +1,5 @@
-import type { Micros } from "#shared/clock.ts";
-import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 const upsert = (from: string): string =>
   `INSERT INTO event.recorders (id, floor, seen_at) SELECT $1, $2, now() ${from}

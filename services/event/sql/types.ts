@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** Reads how many types a property has, and holds off others that add some until the end of the transaction. $1 property_id */
 export const lockTypeCount = statement<{ count: number }>(

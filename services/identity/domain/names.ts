@@ -1,5 +1,5 @@
-import { DaybookError } from "#shared/errors.ts";
-import { textProblem } from "#shared/json.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { textProblem } from "#shared/json/json.ts";
 
 const nameLengthMax = 255;
 

@@ -1,5 +1,5 @@
 /** What a property says of money and time where a caller does not. */
-import { DaybookError, type FieldError } from "#shared/errors.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 
 /** Settings of a property; null says nothing. */
 export interface PropertySettings {

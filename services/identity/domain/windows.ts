@@ -1,6 +1,6 @@
 /** Rate windows: which there are, when they begin, and which of them can be leased. */
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError } from "#shared/errors.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 
 const windowMicros = 60 * 1_000_000;
 

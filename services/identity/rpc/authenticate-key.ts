@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { AuthenticateKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros, toTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import { lease, readWish } from "../leases.ts";
 import { toKey, toPropertyOfKey } from "../mapping.ts";
 import { findKeyByHash } from "../sql/keys.ts";

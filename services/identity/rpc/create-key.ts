@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CreateKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { isRevision, revisions } from "#shared/revisions.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { isRevision, revisions } from "#shared/values/revisions.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { checkName } from "../domain/names.ts";
 import { checkRateLimit } from "../domain/windows.ts";
 import { isScope, scopes as allScopes } from "../domain/scopes.ts";

@@ -1,10 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CreatePropertyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { newUuid } from "#shared/ids.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { newUuid } from "#shared/values/ids.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { checkName } from "../domain/names.ts";
 import { readSettings } from "../domain/settings.ts";
 import { toModeName, toProperty } from "../mapping.ts";

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import { noSuchKey } from "../keys.ts";
 import { toKey, toPropertyOfKey } from "../mapping.ts";
 import { findKey } from "../sql/keys.ts";

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { LeaseRequestsResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import { lease, readWish } from "../leases.ts";
 
 const wishesMax = 500;

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ListKeysResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import { toKey } from "../mapping.ts";
 import { listKeys as list } from "../sql/keys.ts";
 

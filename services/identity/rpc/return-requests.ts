@@ -1,10 +1,10 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import type { ServiceContext } from "#shared/service.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { requestsMax } from "../domain/windows.ts";
 import { checkDistinct, readWindow } from "../leases.ts";
 import { returnRequests as takeBack } from "../sql/rate-windows.ts";

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RevokeKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { formatMicros } from "#shared/time.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { IdentityContext } from "../context.ts";
 import { signalEnding } from "../key-ending.ts";
 import { noSuchKey } from "../keys.ts";

@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RotateKeyResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { withTransaction } from "#shared/postgres.ts";
-import { isRevision } from "#shared/revisions.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
+import { isRevision } from "#shared/values/revisions.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { IdentityContext } from "../context.ts";
 import { newSecret } from "../domain/secret.ts";
 import { signalEnding } from "../key-ending.ts";

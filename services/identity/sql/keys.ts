@@ -1,5 +1,5 @@
-import { statement } from "#shared/postgres.ts";
-import type { Micros } from "#shared/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 
 /** A row of identity.keys, without the hash. */

@@ -1,5 +1,5 @@
 /** Idempotency-Keys, and the operations that they name. All keys here are digests, as key-digest.ts makes them. */
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** A claim that was granted. */
 export interface ClaimedRow {

@@ -1,5 +1,5 @@
-import { statement } from "#shared/postgres.ts";
-import type { Micros } from "#shared/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
 
 /** A window, as the database spells it. */
 export type WindowName = "ordinary" | "backfill";

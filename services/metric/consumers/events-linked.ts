@@ -1,9 +1,9 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventsLinkedSchema, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
-import type { BusHandler } from "#shared/bus.ts";
-import { decodeId, newUuid } from "#shared/ids.ts";
-import { withTransaction, type Transaction } from "#shared/postgres.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import type { BusHandler } from "#shared/bus/bus.ts";
+import { decodeId, newUuid } from "#shared/values/ids.ts";
+import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells } from "../counting.ts";
 import { cellOf, type Cell } from "../domain/digest.ts";

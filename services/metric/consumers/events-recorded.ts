@@ -1,10 +1,10 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type Event, type EventsRecorded } from "#proto/daybook/event/v1/event_pb.ts";
-import type { BusHandler } from "#shared/bus.ts";
-import type { Micros } from "#shared/clock.ts";
-import { decodeId } from "#shared/ids.ts";
-import { withTransaction, type Transaction } from "#shared/postgres.ts";
-import { formatMicros, fromTimestamp } from "#shared/time.ts";
+import type { BusHandler } from "#shared/bus/bus.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
+import { formatMicros, fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells, cellsOf, digestEvents, learnMetrics } from "../counting.ts";
 import { addDigest, type Digest } from "../domain/digest.ts";

@@ -1,5 +1,5 @@
 /** Spans of time that events are counted in: quarters of an hour where they are kept, civil hours to months where they are shown. */
-import type { Micros } from "#shared/clock.ts";
+import type { Micros } from "#shared/values/clock.ts";
 
 /** How long a bucket is by civil time; undefined for one that holds all. */
 export type IntervalName = "hour" | "day" | "week" | "month" | undefined;

@@ -1,5 +1,5 @@
 /** Descriptions of metrics, for people. */
-import type { FieldError } from "#shared/errors.ts";
+import type { FieldError } from "#shared/values/errors.ts";
 import { findShortTextFault } from "#shared/values/event.ts";
 
 const lengthMax = 1000;

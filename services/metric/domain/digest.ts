@@ -1,8 +1,8 @@
 /** What a batch of events means for the metrics. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { mergeSchema, observe, type ObservedSchema } from "#shared/observed-schema.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { mergeSchema, observe, type ObservedSchema } from "#shared/values/observed-schema.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { periodOf } from "./buckets.ts";
 import { addDecimals, parseDecimal, zero, type Decimal } from "./decimal.ts";
 

@@ -1,11 +1,11 @@
 /** What may be asked of a metric, read from a request with every field at fault named. */
 import type { AggregateMetricRequest } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { Interval, Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
-import type { Micros } from "#shared/clock.ts";
-import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { parseField } from "#shared/event-field.ts";
-import { parseJson } from "#shared/json.ts";
-import { fromTimestamp } from "#shared/time.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { parseField } from "#shared/values/event-field.ts";
+import { parseJson } from "#shared/json/json.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { findConditionFaults, findGroupByFaults, findRangeFaults } from "#shared/values/aggregate.ts";
 import { dateTimeExpected } from "#shared/values/times.ts";
 import { count } from "#shared/values/count.ts";

@@ -1,5 +1,5 @@
 /** Series of an aggregate: by group, a value for each bucket. */
-import { canonicalJson, parseJson } from "#shared/json.ts";
+import { canonicalJson, parseJson } from "#shared/json/json.ts";
 import { addDecimals, zero, type Decimal } from "./decimal.ts";
 
 /** What is counted of one group. */

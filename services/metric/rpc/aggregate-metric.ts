@@ -7,12 +7,12 @@ import {
   type AggregateMetricResponse,
   type MetricService,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { onwardReadOptions } from "#shared/interceptors.ts";
-import type { Queryable } from "#shared/postgres.ts";
-import { createAggregateShare } from "#shared/reads.ts";
-import { toTimestamp } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
+import { createAggregateShare } from "#shared/database/reads.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import { answer } from "../aggregation.ts";
 import type { MetricContext } from "../context.ts";
 import { formatDecimal } from "../domain/decimal.ts";

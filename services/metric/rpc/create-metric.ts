@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CreateMetricResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { normalizeDottedName } from "#shared/dotted-name.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, newUuid } from "#shared/ids.ts";
-import { metricsMax } from "#shared/limits.ts";
-import { withTransaction } from "#shared/postgres.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { normalizeDottedName } from "#shared/values/dotted-name.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, newUuid } from "#shared/values/ids.ts";
+import { metricsMax } from "#shared/values/limits.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import { count } from "#shared/values/count.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { DescribeRollupsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { MetricContext } from "../context.ts";
 import { describeBuilding } from "../sql/properties.ts";
 

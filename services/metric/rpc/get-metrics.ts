@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetMetricsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import { toMetric } from "../mapping.ts";
 import { readOrRegister } from "../registering.ts";
 import { readMetrics } from "../sql/metrics.ts";

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ListMetricsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import type { ServiceContext } from "#shared/service.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import type { ServiceContext } from "#shared/process/service.ts";
 import { toMetric } from "../mapping.ts";
 import { listMetrics as list } from "../sql/metrics.ts";
 

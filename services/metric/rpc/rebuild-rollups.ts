@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RebuildRollupsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { serviceUnavailable } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
+import { serviceUnavailable } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { MetricContext } from "../context.ts";
 import { beginBuilding, findPropertyIds } from "../sql/properties.ts";
 

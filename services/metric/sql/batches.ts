@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** Notes batches as taken. Those that were taken before give no row. $1 property ids, $2 ids, $3 now */
 export const takeBatches = statement<{ id: string }>(

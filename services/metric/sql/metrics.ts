@@ -1,6 +1,6 @@
-import type { Micros } from "#shared/clock.ts";
-import type { ValueTypeName } from "#shared/observed-schema.ts";
-import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import type { ValueTypeName } from "#shared/values/observed-schema.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** A row of metric.metrics. */
 export interface MetricRow {

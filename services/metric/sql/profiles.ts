@@ -1,5 +1,5 @@
 /** Numbers of profiles, and which of them were merged into which. */
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** $1 property_id, $2 profile ids. Those without a number give no row. */
 export const findNumbers = statement<{ profile_id: string; number: number }>(

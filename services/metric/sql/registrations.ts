@@ -1,5 +1,5 @@
 /** What callers say of metrics themselves: that there is to be one, and what it is about. */
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 import { shown, type MetricRow } from "./metrics.ts";
 
 /**

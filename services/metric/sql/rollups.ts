@@ -1,6 +1,6 @@
 /** Roll-ups: what is added to them, and what is read of them. */
-import type { Micros } from "#shared/clock.ts";
-import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /**
  * Adds to roll-ups, in the order of their keys. $1 property_id, $2 generation, then columns: $3 metric_id, $4 period, $5 source, $6 currency,

@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { ImportDueSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { BusHandler } from "#shared/bus.ts";
+import type { BusHandler } from "#shared/bus/bus.ts";
 import type { ProfileContext } from "../context.ts";
 import { importChunk } from "../imports.ts";
 

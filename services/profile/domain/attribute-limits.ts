@@ -1,6 +1,6 @@
 /** What attributes may be, and the refusal of what they may not be. */
-import { DaybookError, type ErrorCode } from "#shared/errors.ts";
-import { parseJson } from "#shared/json.ts";
+import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
+import { parseJson } from "#shared/json/json.ts";
 import { findSizeFault } from "#shared/values/json-fields.ts";
 import { quoteName } from "#shared/values/wording.ts";
 

@@ -1,6 +1,6 @@
 /** Operations on attributes: each changes what stands at a path. */
-import { DaybookError } from "#shared/errors.ts";
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "#shared/json.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { findPathFault, levelsOf } from "#shared/values/attribute-operations.ts";
 import { findContentFaults, findSizeFault } from "#shared/values/json-fields.ts";
 import { quoteName } from "#shared/values/wording.ts";

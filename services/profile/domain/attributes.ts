@@ -1,6 +1,6 @@
 /** Custom attributes of a profile: a JSON object, kept as text. */
-import { DaybookError } from "#shared/errors.ts";
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "#shared/json.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { count } from "#shared/values/count.ts";
 import { findContentFaults } from "#shared/values/json-fields.ts";
 import { mismatch, quoteName } from "#shared/values/wording.ts";

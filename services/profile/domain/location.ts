@@ -1,6 +1,6 @@
 /** Where a person is, as far as known. */
-import { DaybookError } from "#shared/errors.ts";
-import { realTimezone } from "#shared/places.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { realTimezone } from "#shared/values/places.ts";
 import { findLocationFault, locationFields, type LocationField } from "#shared/values/location.ts";
 
 /** What is known; a field that is not known is absent. */

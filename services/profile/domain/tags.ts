@@ -1,7 +1,7 @@
 /** Tags: words that operators put on profiles. */
-import { DaybookError, type FieldError } from "#shared/errors.ts";
-import { textProblem } from "#shared/json.ts";
-import { isLongerThan } from "#shared/text.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { textProblem } from "#shared/json/json.ts";
+import { isLongerThan } from "#shared/values/text.ts";
 
 const tagLengthMax = 255;
 const tagsMax = 250;

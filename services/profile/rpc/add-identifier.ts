@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { AddIdentifierResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { encodeId } from "#shared/ids.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { encodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { identifierKey, normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
-import { findHolders, identityConflict } from "../identity.ts";
+import { findHolders, identityConflict } from "../holders.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
 import { writeToProfile } from "../writing.ts";

@@ -6,13 +6,13 @@ import {
   type ImportItem,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { textProblem } from "#shared/json.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import { withTransaction } from "#shared/postgres.ts";
-import { Steps } from "#shared/steps.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { textProblem } from "#shared/json/json.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "../context.ts";
 import { askForChunk, chunkItemsMax, oldestJob, toImportJob } from "../imports.ts";
 import { countUnfinishedJobs, findImportJob, insertChunk, insertImportJob, lockImports } from "../sql/imports.ts";

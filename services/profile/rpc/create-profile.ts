@@ -5,15 +5,15 @@ import {
   type CreateProfileRequest,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
 import type { ProfileContext } from "../context.ts";
 import { toLocationChanges } from "../convert.ts";
 import { mergeAttributes } from "../domain/attributes.ts";
 import { identifiersPerWriteMax, readIdentifiers } from "#shared/values/identifiers.ts";
 import { changeLocation } from "../domain/location.ts";
 import { listingFaults } from "../faults.ts";
-import { findHolders, identityConflict } from "../identity.ts";
+import { findHolders, identityConflict } from "../holders.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
 import { oncePerOperation } from "../operations.ts";

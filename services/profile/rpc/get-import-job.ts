@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetImportJobResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/ids.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { readJob, toImportJob } from "../imports.ts";
 

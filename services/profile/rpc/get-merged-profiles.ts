@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetMergedProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
 import type { ProfileContext } from "../context.ts";
 import { findSources, findSurvivors } from "../sql/merges.ts";
 

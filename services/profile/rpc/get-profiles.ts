@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import type { Queryable } from "#shared/postgres.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
 import type { ProfileContext } from "../context.ts";
 import { toProfile } from "../mapping.ts";
 import { readProfiles, readRow, type StoredProfileRow } from "../sql/profiles.ts";

@@ -5,8 +5,8 @@ import {
   ListImportJobsResponseSchema,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { oldestJob, toImportJob } from "../imports.ts";
 import { listImportJobs as list } from "../sql/imports.ts";

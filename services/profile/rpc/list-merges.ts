@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ListMergesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { listMerges as list } from "../sql/merges.ts";
 

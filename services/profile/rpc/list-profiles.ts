@@ -9,11 +9,11 @@ import {
   type ProfilePosition,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId } from "#shared/ids.ts";
-import { readPage } from "#shared/page.ts";
-import type { Queryable } from "#shared/postgres.ts";
-import { formatMicros, fromTimestamp, toRange } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { readPage } from "#shared/values/page.ts";
+import type { Queryable } from "#shared/database/postgres.ts";
+import { formatMicros, fromTimestamp, toRange } from "#shared/values/time.ts";
 import type { ProfileContext } from "../context.ts";
 import { normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { statusOfName, toProfile } from "../mapping.ts";

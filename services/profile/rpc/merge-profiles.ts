@@ -1,11 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { MergeProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId, newUuid } from "#shared/ids.ts";
-import { callOf, type Call } from "#shared/interceptors.ts";
-import type { Transaction } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId, newUuid } from "#shared/values/ids.ts";
+import { callOf, type Call } from "#shared/rpc/interceptors.ts";
+import type { Transaction } from "#shared/database/postgres.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { messageOf, tell } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
 import { checkPrecondition } from "../convert.ts";

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { PromoteIdentifierResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { ProfileContext } from "../context.ts";
-import { ownIdentifier } from "../identity.ts";
+import { ownIdentifier } from "../holders.ts";
 import { toProfile } from "../mapping.ts";
 import { writeToProfile } from "../writing.ts";
 

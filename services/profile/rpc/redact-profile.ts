@@ -1,12 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RedactProfileResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { Place } from "#shared/bus.ts";
-import { DaybookError } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { deleteReplaced } from "#shared/outbox.ts";
-import type { Transaction } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import type { Place } from "#shared/bus/bus.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { deleteReplaced } from "#shared/outbox/outbox.ts";
+import type { Transaction } from "#shared/database/postgres.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { forgetIdentifiers, redactedMessages, tell } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
 import { emptyImportErrorsOf } from "../imports.ts";

@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RemoveIdentifierResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import type { ProfileContext } from "../context.ts";
-import { ownIdentifier } from "../identity.ts";
+import { ownIdentifier } from "../holders.ts";
 import { toProfile } from "../mapping.ts";
 import { writeToProfile } from "../writing.ts";
 

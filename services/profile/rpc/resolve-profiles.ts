@@ -7,11 +7,13 @@ import {
   type ProfileResolution,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, toErrorMessage } from "#shared/errors.ts";
-import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
-import { isUniqueViolation, type Database } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { toErrorMessage } from "#shared/rpc/errors.ts";
+import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
+import { type Database } from "#shared/database/postgres.ts";
+import { isUniqueViolation } from "#shared/database/failures.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import { createdMessage, subject } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
 import { identifierKey, makesProfile, normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";

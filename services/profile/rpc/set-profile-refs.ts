@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { SetProfileRefsResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/ids.ts";
-import { isUniqueViolation } from "#shared/postgres.ts";
-import { formatMicros } from "#shared/time.ts";
+import { decodeId } from "#shared/values/ids.ts";
+import { isUniqueViolation } from "#shared/database/failures.ts";
+import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "../context.ts";
 import { newProfileRef } from "../domain/ref.ts";
 import { assignRefs, findWithoutRef, setRefs } from "../sql/refs.ts";

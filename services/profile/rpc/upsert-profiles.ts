@@ -6,9 +6,10 @@ import {
   type ProfileService,
   type UpsertProfilesResult,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, toErrorMessage } from "#shared/errors.ts";
-import { decodeId, encodeId } from "#shared/ids.ts";
-import { checkItemCount } from "#shared/limits.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { toErrorMessage } from "#shared/rpc/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { checkItemCount } from "#shared/values/limits.ts";
 import type { ProfileContext } from "../context.ts";
 import { toProfile } from "../mapping.ts";
 import { upsertMany, type UpsertOutcome } from "../upsert-many.ts";

@@ -1,5 +1,5 @@
-import type { ValueTypeName } from "#shared/observed-schema.ts";
-import { statement } from "#shared/postgres.ts";
+import type { ValueTypeName } from "#shared/values/observed-schema.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** A row of profile.attribute_schemas. */
 export interface AttributeSchemaRow {

@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** Whose an identifier is. */
 export interface IdentifierOwnerRow {

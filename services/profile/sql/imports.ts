@@ -1,6 +1,6 @@
 /** Import jobs: what is to be done of them, and what was. Times are given, so that they are of one clock. */
-import type { Micros } from "#shared/clock.ts";
-import { statement } from "#shared/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** A row of profile.import_jobs. */
 export interface ImportJobRow {

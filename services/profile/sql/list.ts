@@ -1,6 +1,6 @@
 /** Lists of profiles, by key and never by offset. */
-import { plannedStatement, statement, type Queryable, type Statement } from "#shared/postgres.ts";
-import type { Range } from "#shared/time.ts";
+import { plannedStatement, statement, type Queryable, type Statement } from "#shared/database/postgres.ts";
+import type { Range } from "#shared/values/time.ts";
 import { profileColumns, type StoredProfileRow } from "./profiles.ts";
 
 /** The form of a list: which conditions it has, and its order. */

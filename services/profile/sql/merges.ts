@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** A profile that was merged away, and the one at the end of the chain. */
 export interface MergedRow {

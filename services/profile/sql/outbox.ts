@@ -1,4 +1,4 @@
-import { statement } from "#shared/postgres.ts";
+import { statement } from "#shared/database/postgres.ts";
 
 /** $1 property_id, $2 ids, $3 subject, $4 payloads, $5 seconds to wait before each */
 export const insertMessages = statement(

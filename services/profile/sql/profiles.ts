@@ -1,5 +1,5 @@
-import { statement } from "#shared/postgres.ts";
-import type { Micros } from "#shared/clock.ts";
+import { statement } from "#shared/database/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
 import type { StoredLocation } from "../domain/location.ts";
 
 /** An identifier within a ProfileRow; its times are ISO 8601 text, as PostgreSQL writes them into JSON. */

@@ -1,8 +1,8 @@
 /** Questions about metrics: which ranges of time can be asked for, by which fields, and with which conditions. */
-import type { Micros } from "../clock.ts";
-import type { FieldError } from "../errors.ts";
-import { parseField } from "../event-field.ts";
-import { isRawNumber, textProblem } from "../json.ts";
+import type { Micros } from "./clock.ts";
+import type { FieldError } from "./errors.ts";
+import { parseField } from "./event-field.ts";
+import { isRawNumber, textProblem } from "../json/json.ts";
 import { count } from "./count.ts";
 import { quoteName } from "./wording.ts";
 

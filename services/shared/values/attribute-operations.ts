@@ -1,6 +1,6 @@
 /** Operations on attributes: what each part of one holds. */
-import type { FieldError } from "../errors.ts";
-import { textProblem } from "../json.ts";
+import type { FieldError } from "./errors.ts";
+import { textProblem } from "../json/json.ts";
 import { jsonFieldLimits } from "./json-fields.ts";
 import { count } from "./count.ts";
 import { listed, missing, quoteName } from "./wording.ts";

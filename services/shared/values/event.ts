@@ -1,10 +1,10 @@
 /** What the fields of an event hold, beside its type, its profile and its amount. */
-import type { Micros } from "../clock.ts";
-import type { FieldError } from "../errors.ts";
-import { textProblem } from "../json.ts";
-import { parseDateTime } from "../time.ts";
+import type { Micros } from "./clock.ts";
+import type { FieldError } from "./errors.ts";
+import { textProblem } from "../json/json.ts";
+import { parseDateTime } from "./time.ts";
 import { dateTimeExpected } from "./times.ts";
-import { isLongerThan } from "../text.ts";
+import { isLongerThan } from "./text.ts";
 import { mismatch, unkeepable } from "./wording.ts";
 
 /** How long a dedupe_id may be, in characters. */

@@ -1,7 +1,7 @@
 /** Identifiers: what they are made of, and the form in which two of them are the same. */
-import { DaybookError, type FieldError } from "../errors.ts";
-import { textProblem } from "../json.ts";
-import { normalizeText } from "../text.ts";
+import { DaybookError, type FieldError } from "./errors.ts";
+import { textProblem } from "../json/json.ts";
+import { normalizeText } from "./text.ts";
 import { mismatch, quoteName, unkeepable, whatCame } from "./wording.ts";
 
 /** An identifier in normal form. */

@@ -1,6 +1,6 @@
 /** JSON objects that callers fill as they like: the properties of events and the attributes of profiles. */
-import { fieldErrorsMax, type FieldError } from "../errors.ts";
-import { findJsonProblems, tooDeepReason } from "../json.ts";
+import { fieldErrorsMax, type FieldError } from "./errors.ts";
+import { findJsonProblems, tooDeepReason } from "../json/json.ts";
 import { count } from "./count.ts";
 import { joinParam, quoteName } from "./wording.ts";
 

@@ -1,8 +1,8 @@
 /** Locations: which fields there are, and what each holds. */
-import type { FieldError } from "../errors.ts";
-import { textProblem } from "../json.ts";
-import { isCountry, isTimezone } from "../places.ts";
-import { isLongerThan } from "../text.ts";
+import type { FieldError } from "./errors.ts";
+import { textProblem } from "../json/json.ts";
+import { isCountry, isTimezone } from "./places.ts";
+import { isLongerThan } from "./text.ts";
 import { mismatch, unkeepable } from "./wording.ts";
 
 /** The fields of a location, in the order in which they are shown. */

@@ -1,5 +1,5 @@
 /** Amounts: decimal text all the way, never a binary fraction. */
-import type { FieldError } from "../errors.ts";
+import type { FieldError } from "./errors.ts";
 import { mismatch, missing } from "./wording.ts";
 
 /** A decimal number without leading zeros, and three upper-case letters. */

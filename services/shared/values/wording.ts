@@ -2,8 +2,8 @@
  * The words of messages about fields: which one, what was expected, what came. What came is quoted only where a field holds nothing personal,
  * and short, because clients log messages.
  */
-import type { FieldError } from "../errors.ts";
-import { isRawNumber } from "../json.ts";
+import type { FieldError } from "./errors.ts";
+import { isRawNumber } from "../json/json.ts";
 import { count } from "./count.ts";
 
 const nameLengthMax = 80;

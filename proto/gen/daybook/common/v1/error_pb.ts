@@ -20,7 +20,7 @@ export const file_daybook_common_v1_error: GenFile = /*@__PURE__*/
  */
 export type Error = Message<"daybook.common.v1.Error"> & {
   /**
-   * What went wrong, in lowercase snake case, such as `parameter_missing`. The catalogue in services/shared/errors.ts
+   * What went wrong, in lowercase snake case, such as `parameter_missing`. The catalogue in services/shared/values/errors.ts
    * gives the HTTP status and the type that belong to each code.
    *
    * @generated from field: string code = 1;

@@ -1,0 +1,39 @@
+/** The bus of a single process, without NATS. */
+import type { Log } from "../process/log.ts";
+import type { Bus, BusHandler, BusMessage, Published } from "./bus.ts";
+import { deliver } from "./delivery.ts";
+
+/** A bus within the process: publishing waits for the handlers, so a message that is published has been taken. */
+export function createLocalBus(log: Log): Bus {
+  const subscriptions: { consumer: string; subject: string; handler: BusHandler }[] = [];
+  return {
+    async publish(messages) {
+      const outcomes = messages.map((): Published => "taken");
+      for (const { consumer, subject, handler } of subscriptions) {
+        const indexes = messages.flatMap((message, index) => (message.subject === subject ? [index] : []));
+        const wanted = indexes.map((index) => messages[index] as BusMessage);
+        if (wanted.length === 0) continue;
+        const failures = await deliver(wanted, handler);
+        for (const [at, failure] of failures.entries()) {
+          if (failure === undefined) continue;
+          log.warn({ err: failure, consumer, subject }, "a message was not taken and will come again");
+          outcomes[indexes[at] as number] = failure;
+        }
+      }
+      return outcomes;
+    },
+    subscribe(consumer, subject, handler) {
+      subscriptions.push({ consumer, subject, handler });
+      return Promise.resolve();
+    },
+    // Nothing is kept. What an outbox has noted under a stream is in none of its consumers' hands here, and is published again.
+    progress: () => Promise.resolve({ incarnation: "", firstSequence: 0, lastSequence: 0, takenUpTo: new Map() }),
+    // A message that fails stays in its outbox, which tells of it.
+    describe: () => Promise.resolve({ consumers: [], deadLetterCounts: new Map(), deadLetters: [] }),
+    retry: () => Promise.resolve({ retried: 0, isComplete: true }),
+    rewriteDeadLetters: () => Promise.resolve(),
+    forget: () => Promise.resolve(),
+    session: 0,
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,57 @@
+/** Acknowledgements that arrive: a server that went away may not have heard the last of them, and is told again when it is back. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsMsg } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import type { Closable } from "../../process/lifecycle.ts";
+import { ackWaitMs } from "./stream.ts";
+
+/** See the head of this file. */
+export interface Acks extends Closable {
+  /** Acknowledges messages. */
+  add(messages: readonly JsMsg[]): void;
+}
+
+const confirmTimeoutMs = 2_000;
+const repeatDelayMs = 250;
+const ackText = "+ACK";
+
+/** Makes what acknowledges the messages of a connection. The server bounds how many are on their way. */
+export function createAcks(connection: NatsConnection): Acks {
+  const closing = new AbortController();
+  const confirmations = new Set<Promise<void>>();
+
+  async function confirm(subjects: readonly string[], last: string): Promise<void> {
+    // Later the server delivers them again anyway, and the consumer, who knows them, is asked once more.
+    const deadline = Date.now() + ackWaitMs;
+    for (let isFirst = true; !closing.signal.aborted && Date.now() < deadline; isFirst = false) {
+      try {
+        if (!isFirst) for (const subject of subjects) connection.publish(subject, ackText);
+        // It is heard in order: whoever heard the last has heard all.
+        await connection.request(last, ackText, { timeout: confirmTimeoutMs });
+        return;
+      } catch {
+        await sleep(repeatDelayMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    add(messages) {
+      const subjects = messages.map(ackSubjectOf);
+      const last = subjects.pop();
+      if (last === undefined) return;
+      for (const message of messages.slice(0, -1)) message.ack();
+      const confirmation = confirm(subjects, last).finally(() => confirmations.delete(confirmation));
+      confirmations.add(confirmation);
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(confirmations);
+    },
+  };
+}
+
+/** Where a message is acknowledged: every implementation has it, the client's type does not. */
+function ackSubjectOf(message: JsMsg): string {
+  return (message as JsMsg & { reply: string }).reply;
+}

@@ -1,0 +1,252 @@
+/**
+ * The bus on NATS JetStream. The stream and its consumers are made when they are missing, also when a server comes back without its store.
+ * While the server is away publishing fails, and goes on by itself when it is back.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { jetstream, type ConsumerMessages, type JetStreamManager } from "@nats-io/jetstream";
+import { connect, errors, type NatsConnection } from "@nats-io/transport-node";
+import type { Registry } from "prom-client";
+import { BusAwayError, type Bus, type BusMessage, type ConsumerState, type Published } from "../bus.ts";
+import { asError } from "../delivery.ts";
+import type { Log } from "../../process/log.ts";
+import type { Access } from "./access.ts";
+import { createAcks } from "./acks.ts";
+import { consume, handlerMessagesMax, type RedeliveryLimits } from "./consume.ts";
+import {
+  countDeadLetters,
+  describeDeadLetters,
+  nameMessage,
+  nextOf,
+  retryDeadLetters,
+  rewriteDeadLetters,
+} from "./dead-letters.ts";
+import { signedMessages } from "./forged.ts";
+import { measureConsumers } from "./metrics.ts";
+import type { Signer } from "./signature.ts";
+import {
+  ensureConsumer,
+  ensureReplicas,
+  ensureStream,
+  forgetMessages,
+  listConsumers,
+  managerOf,
+  readProgress,
+  streamName,
+} from "./stream.ts";
+
+/** What a bus on NATS is made from. */
+export interface NatsBusOptions {
+  /** Addresses of one or more servers of a cluster. */
+  servers: readonly string[];
+  /** Credentials and TLS; without it the server lets everybody in. */
+  access?: Access | undefined;
+  /** Signs what is published; what comes without its signature is not taken. */
+  signer: Signer;
+  /** Names the process, to whoever looks at the server. */
+  name: string;
+  /** How many servers keep a message. A stream that is there is changed to it; unless it is said a new one has 1, and one that is there stays. */
+  replicas?: number | undefined;
+  redelivery?: RedeliveryLimits;
+  /** Ends the waiting for a server. */
+  signal?: AbortSignal;
+  log: Log;
+  registry: Registry;
+}
+
+const publishTimeoutMs = 5_000;
+// A request for messages ends after so long, and is made again. It is also how long a consumer that was lost stays unnoticed.
+const pullTimeoutMs = 5_000;
+const metricsTimeoutMs = 1_000;
+const redeliveryDefault: RedeliveryLimits = { failuresMax: 10, redeliverDelayMsMin: 500 };
+
+/** Waits for a server, however long that takes; `nats/open.ts` makes a bus at once. @throws AbortError */
+export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
+  const { replicas, redelivery = redeliveryDefault, signer, log, registry } = options;
+  const connection = await connectPatiently(options);
+  const manager = await managerOf(connection);
+  measureConsumers(registry, await managerOf(connection, metricsTimeoutMs));
+  const client = jetstream(connection, { timeout: publishTimeoutMs });
+  const acks = createAcks(connection);
+  const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
+  const state = watch(connection);
+  // As it was found after the last messages were published.
+  let incarnation: string | undefined;
+
+  function checkConnected(): void {
+    if (!state.isConnected) throw new BusAwayError(new Error("no server is connected"));
+  }
+
+  /** @throws BusAwayError when there is no answer. */
+  async function asking<T>(ask: () => Promise<T>): Promise<T> {
+    checkConnected();
+    try {
+      return await ask();
+    } catch (error) {
+      throw new BusAwayError(error);
+    }
+  }
+
+  const readIncarnation = (): Promise<string> => asking(async () => (await ensureStream(manager, replicas)).created);
+
+  /** Publishes a message. @returns its sequence. */
+  async function publishOne({ id, subject, payload }: BusMessage): Promise<number> {
+    // The client adds the id to the headers that it is given.
+    const first = await client.publish(subject, payload, { msgID: id, headers: signer.sign(subject, payload) });
+    if (!first.duplicate) return first.seq;
+    // A repeat is given the sequence of the first, as far back as the server remembers, even if that one was purged meanwhile, or if
+    // somebody else took the id: what stands there must be signed for this subject.
+    const kept = await manager.streams.getMessage(streamName, { seq: first.seq });
+    if (kept?.subject === subject && signer.isSigned({ subject, data: kept.data, headers: kept.header }))
+      return first.seq;
+    return (await client.publish(subject, payload, { headers: nameMessage(signer.sign(subject, payload), id) })).seq;
+  }
+
+  return {
+    async publish(messages) {
+      try {
+        // Else each would wait for an answer that cannot come.
+        checkConnected();
+        const before = incarnation ?? (await readIncarnation());
+        const outcomes = await Promise.allSettled(messages.map(publishOne));
+        // A server that lost its store has no stream any more: this makes it. Sequences are of the stream that was there all the while, or
+        // nobody knows of which: then they are published again.
+        incarnation = await readIncarnation();
+        const current = incarnation;
+        return outcomes.map((outcome): Published => {
+          if (outcome.status === "rejected") return classify(outcome.reason);
+          if (before !== current) return new BusAwayError(new Error("the stream was made anew meanwhile"));
+          return { incarnation: current, sequence: outcome.value };
+        });
+      } catch (error) {
+        return messages.map(() => asError(error));
+      }
+    },
+    async subscribe(consumer, subject, handler) {
+      const consumerLog = log.child({ consumer });
+      const ensure = (): Promise<void> => ensureConsumer(manager, consumer, subject, replicas);
+      await ensure();
+      const source = await client.consumers.get(streamName, consumer);
+      const messages = await source.consume({ max_messages: handlerMessagesMax * 2, expires: pullTimeoutMs });
+      void restore(messages, ensure, consumerLog);
+      const signed = signedMessages(messages, { consumer, client, acks, signer, registry, log: consumerLog });
+      const finished = consume(client, acks, consumer, signed, handler, redelivery, consumerLog);
+      deliveries.push({ messages, finished });
+    },
+    progress: () => asking(() => readProgress(manager, replicas)),
+    describe: () =>
+      asking(async () => ({
+        consumers: await describeConsumers(manager),
+        deadLetterCounts: await countDeadLetters(manager),
+        deadLetters: await describeDeadLetters(manager),
+      })),
+    retry: (consumer) => asking(() => retryDeadLetters(client, manager, consumer)),
+    rewriteDeadLetters: (subject, rewrite) =>
+      asking(() => rewriteDeadLetters({ client, manager, signer }, subject, rewrite)),
+    async forget(made, sequences) {
+      // Sequences of another stream are those of other messages.
+      if (made !== incarnation) return;
+      await forgetMessages(manager, sequences).catch((error: unknown) =>
+        log.warn({ err: error }, "messages that were taken stay with the server for now"),
+      );
+    },
+    get session() {
+      return state.session;
+    },
+    async close() {
+      for (const { messages, finished } of deliveries) {
+        // A server that is away cannot be told; what it delivered and was not acknowledged comes again.
+        await messages.close().catch(() => undefined);
+        await finished;
+      }
+      await acks.close();
+      await connection.drain().catch(() => connection.close());
+    },
+  };
+}
+
+const startTimeoutMs = 2_000;
+const startRetryMs = 250;
+
+async function connectPatiently(options: NatsBusOptions): Promise<NatsConnection> {
+  const { servers, access, name, replicas, signal, log } = options;
+  for (let isFirst = true; ; isFirst = false) {
+    signal?.throwIfAborted();
+    let connection: NatsConnection | undefined;
+    try {
+      connection = await connect({
+        ...access,
+        servers: [...servers],
+        name,
+        timeout: startTimeoutMs,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 500,
+        // A server that comes back may not know its users yet.
+        ignoreAuthErrorAbort: true,
+      });
+      const manager = await managerOf(connection);
+      await ensureReplicas(manager, await ensureStream(manager, replicas), replicas, log);
+      return connection;
+    } catch (error) {
+      await connection?.close();
+      if (isFirst) log.warn({ err: error }, "NATS is away: messages wait in the outboxes until it is there");
+      await sleep(startRetryMs, undefined, signal ? { signal } : {});
+    }
+  }
+}
+
+/** @returns whether a server is connected at the moment, and how many there have been. */
+function watch(connection: NatsConnection): { isConnected: boolean; session: number } {
+  const state = { isConnected: true, session: 1 };
+  void (async () => {
+    for await (const { type } of connection.status()) {
+      if (type === "disconnect") state.isConnected = false;
+      if (type !== "reconnect") continue;
+      state.isConnected = true;
+      state.session++;
+    }
+  })();
+  return state;
+}
+
+const missing: ReadonlySet<string> = new Set([
+  "consumer_deleted",
+  "consumer_not_found",
+  "heartbeats_missed",
+  "no_responders",
+  "stream_not_found",
+]);
+
+/** Makes the consumer again when a server that lost its store has it no more. The deliveries then go on by themselves. */
+async function restore(messages: ConsumerMessages, ensure: () => Promise<void>, log: Log): Promise<void> {
+  for await (const { type } of messages.status()) {
+    if (!missing.has(type)) continue;
+    await ensure().catch((error: unknown) => log.warn({ err: error, notice: type }, "the consumer cannot be made"));
+  }
+}
+
+/** What the client refuses to send is the message's fault; all else is the server's, for now. */
+function classify(reason: unknown): Error {
+  const isRefused =
+    reason instanceof errors.InvalidArgumentError ||
+    reason instanceof errors.InvalidSubjectError ||
+    reason instanceof errors.PermissionViolationError;
+  return isRefused ? reason : new BusAwayError(reason);
+}
+
+async function describeConsumers(manager: JetStreamManager): Promise<ConsumerState[]> {
+  const states: ConsumerState[] = [];
+  for (const { name, config, ack_floor: floor, ...info } of await listConsumers(manager)) {
+    const { filter_subject: subject = ">" } = config;
+    const isIdle = info.num_pending + info.num_ack_pending === 0;
+    const oldest = isIdle ? null : await manager.streams.getMessage(streamName, nextOf(subject, floor.stream_seq + 1));
+    states.push({
+      consumer: name,
+      subject,
+      waiting: info.num_pending,
+      delivered: info.num_ack_pending,
+      redelivered: info.num_redelivered,
+      oldestAt: oldest ? oldest.time.getTime() * 1000 : undefined,
+    });
+  }
+  return states;
+}

@@ -1,0 +1,84 @@
+/** Bodies of JSON. A large one is read in steps, so that nobody waits for it. */
+import { isUtf8 } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import { Extent, type Run } from "./extent.ts";
+import { explainJsonError } from "./position.ts";
+import { isJsonObject, parseExactly } from "./json.ts";
+import { Steps } from "../scheduling/steps.ts";
+
+/** Text with more values is refused unread, unless more are allowed: a value takes a microsecond or two. */
+const valuesMaxDefault = 250_000;
+// Each is scanned, or read, within a few milliseconds.
+const scanBytes = 256 * 1024;
+const runBytesMinDefault = 64 * 1024;
+// To find the place takes longer than to read.
+const explainedBytesMax = 1024 * 1024;
+
+// What stands in the place of a run. No caller can know it.
+const mark = randomBytes(16).toString("hex");
+
+/**
+ * Reads a body of JSON.
+ * @param runBytesMin bytes of an array that are read in one step, at least.
+ * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, too many values, or too many keys in one object.
+ */
+export async function parseJsonBody(
+  bytes: Buffer,
+  { valuesMax = valuesMaxDefault, runBytesMin = runBytesMinDefault } = {},
+): Promise<unknown> {
+  if (!isUtf8(bytes)) throw new SyntaxError("The body must be UTF-8; got bytes that are not.");
+  const steps = new Steps();
+  const extent = new Extent(bytes, { valuesMax, runBytesMin });
+  for (let at = 0; at < bytes.length; at += scanBytes) {
+    extent.scan(Math.min(at + scanBytes, bytes.length));
+    await steps.next();
+  }
+  try {
+    return await readInSteps(bytes, extent, steps);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Without the cause: it quotes the body.
+    const reason = bytes.length > explainedBytesMax ? undefined : explainJsonError(bytes.toString("utf8"));
+    throw new SyntaxError(`The body must be JSON${reason === undefined ? "" : `: ${reason}`}.`);
+  }
+}
+
+/** @throws SyntaxError when it is not JSON. */
+async function readInSteps(bytes: Buffer, { runs, mayLose }: Extent, steps: Steps): Promise<unknown> {
+  const read = mayLose ? parseExactly : (JSON.parse as (text: string) => unknown);
+  const parts: string[] = [];
+  let end = 0;
+  for (const [index, run] of runs.entries()) {
+    parts.push(bytes.toString("utf8", end, run.start), `"${mark}${index}"`);
+    end = run.end;
+  }
+  parts.push(bytes.toString("utf8", end));
+  const whole = read(parts.join(""));
+  const elements = new Map<unknown, unknown[]>();
+  for (const { start, end: runEnd, mayLose: runMayLose } of runs) {
+    await steps.next();
+    const text = `[${bytes.toString("utf8", start, runEnd)}]`;
+    elements.set(`${mark}${elements.size}`, (runMayLose ? parseExactly(text) : JSON.parse(text)) as unknown[]);
+  }
+  const paths = [...new Set(runs.map(({ list }) => list))];
+  for (const list of paths.map((path) => findList(whole, path))) {
+    if (!list) continue;
+    const all = list.flatMap((element) => elements.get(element) ?? [element]);
+    list.length = 0;
+    for (const element of all) list.push(element);
+  }
+  return whole;
+}
+
+/** The array at a path; undefined when a later value of the same key took its place. */
+function findList(whole: unknown, path: Run["list"]): unknown[] | undefined {
+  let at = whole;
+  for (const step of path) {
+    if (typeof step === "number") at = Array.isArray(at) ? (at as unknown[])[step] : undefined;
+    else {
+      const key = JSON.parse(step) as string;
+      at = isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+    }
+  }
+  return Array.isArray(at) ? at : undefined;
+}

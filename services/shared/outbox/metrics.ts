@@ -1,0 +1,57 @@
+/** How many rows the outboxes of a process hold, for Prometheus. */
+import { Gauge, type Registry } from "prom-client";
+import type { Closable } from "../process/lifecycle.ts";
+
+/** Counts the rows of an outbox, of each kind. */
+type CountRows = () => Promise<{ waiting: number; published: number } | undefined>;
+
+const outboxesOfRegistries = new WeakMap<Registry, Map<string, CountRows>>();
+
+/** Adds an outbox to the gauges of a registry, until it is closed. */
+export function measureOutbox(registry: Registry, schema: string, count: CountRows): Closable {
+  const outboxes = outboxesOf(registry);
+  let counting: ReturnType<CountRows> | undefined;
+  // One look for both gauges. While the database is away the other figures are wanted all the more.
+  const countOnce: CountRows = () => {
+    counting ??= count()
+      .catch(() => undefined)
+      .finally(() => (counting = undefined));
+    return counting;
+  };
+  outboxes.set(schema, countOnce);
+  return {
+    close() {
+      if (outboxes.get(schema) === countOnce) outboxes.delete(schema);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Two gauges for all outboxes of a process. */
+function outboxesOf(registry: Registry): Map<string, CountRows> {
+  const known = outboxesOfRegistries.get(registry);
+  if (known) return known;
+  const outboxes = new Map<string, CountRows>();
+  outboxesOfRegistries.set(registry, outboxes);
+  const kinds = [
+    ["daybook_outbox_rows", "Messages committed and not yet published.", "waiting"],
+    ["daybook_outbox_published_rows", "Messages published and not yet taken by their consumers.", "published"],
+  ] as const;
+  for (const [name, help, kind] of kinds) {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: ["schema"],
+      registers: [],
+      async collect() {
+        this.reset();
+        for (const [schema, count] of outboxes) {
+          const counts = await count();
+          if (counts) this.set({ schema }, counts[kind]);
+        }
+      },
+    });
+    registry.registerMetric(gauge);
+  }
+  return outboxes;
+}

@@ -1,0 +1,67 @@
+/** Whether an outbox has room: a bus that is away for long must not fill the database's disk. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SettingsReader } from "../process/config.ts";
+import type { Closable } from "../process/lifecycle.ts";
+import type { Log } from "../process/log.ts";
+import type { Database } from "../database/postgres.ts";
+import type { OutboxStatements } from "./sql.ts";
+
+/** How many bytes of messages an outbox may hold unless it is said. */
+export const outboxBytesMaxDefault = 4 * 1024 ** 3;
+const bytesMax = 10 ** 15 - 1;
+
+const measureIntervalMsMin = 500;
+// Measuring takes no more than a fiftieth of the time, unless that would be too seldom to keep the limit.
+const pauseFactor = 50;
+const measureIntervalMsMax = 10_000;
+
+/** Reads OUTBOX_BYTES_MAX. */
+export function readOutboxBytesMax(reader: SettingsReader): number {
+  return reader.integer("OUTBOX_BYTES_MAX", outboxBytesMaxDefault, 1, bytesMax);
+}
+
+/** Measures an outbox now and then once it is started. While it cannot be measured what was found last holds. */
+export function watchRoom(
+  statements: OutboxStatements,
+  database: Database,
+  outboxBytesMax: number,
+  log: Log,
+): { hasRoom: () => boolean; start: () => Closable } {
+  let hasRoom = true;
+
+  async function measure(): Promise<void> {
+    try {
+      const [{ bytes } = { bytes: 0 }] = await statements.measure(database, [outboxBytesMax]);
+      const isFull = bytes > outboxBytesMax;
+      if (isFull === hasRoom)
+        log.error({ bytes, outboxBytesMax }, isFull ? "the outbox is full" : "the outbox has room again");
+      hasRoom = !isFull;
+    } catch (error) {
+      log.warn({ err: error }, "the outbox cannot be measured");
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const startMs = performance.now();
+      await measure();
+      const fairMs = (performance.now() - startMs) * pauseFactor;
+      const pauseMs = Math.min(measureIntervalMsMax, Math.max(measureIntervalMsMin, fairMs));
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    hasRoom: () => hasRoom,
+    start() {
+      const stopping = new AbortController();
+      const running = run(stopping.signal);
+      return {
+        close() {
+          stopping.abort();
+          return running;
+        },
+      };
+    },
+  };
+}

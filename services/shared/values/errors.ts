@@ -1,0 +1,165 @@
+/** The one error type, its catalogue, and the one table between its codes, HTTP and Connect. */
+import { Code } from "@connectrpc/connect";
+
+/** The closed set of error types that a client sees. */
+export type ErrorType =
+  | "invalid_request"
+  | "authentication_error"
+  | "authorization_error"
+  | "idempotency_error"
+  | "conflict"
+  | "not_found"
+  | "rate_limit_error"
+  | "precondition_failed"
+  | "provider_error"
+  | "internal_error";
+
+interface CatalogueEntry {
+  status: number;
+  type: ErrorType;
+  connect: Code;
+  /** Whether the same request, unchanged, can succeed later. */
+  retryable?: true;
+}
+
+const invalidRequest = { status: 400, type: "invalid_request", connect: Code.InvalidArgument } as const;
+const impossibleChange = { status: 422, type: "invalid_request", connect: Code.FailedPrecondition } as const;
+
+/** Every code there is. */
+export const errorCatalogue = {
+  parameter_missing: invalidRequest,
+  parameter_invalid: invalidRequest,
+  parameter_unknown: invalidRequest,
+  parameter_conflict: invalidRequest,
+  invalid_id: invalidRequest,
+  invalid_cursor: invalidRequest,
+  invalid_json: invalidRequest,
+  invalid_event_type: invalidRequest,
+  invalid_revision: invalidRequest,
+  reserved_event_type: invalidRequest,
+  unsupported_filter: invalidRequest,
+  unsupported_sort: invalidRequest,
+  unsupported_expand: invalidRequest,
+  unsupported_group_by: invalidRequest,
+  too_many_items: invalidRequest,
+  invalid_path: invalidRequest,
+  not_an_array: invalidRequest,
+  bad_request: invalidRequest,
+  request_timeout: { ...invalidRequest, status: 408, connect: Code.DeadlineExceeded, retryable: true },
+  request_too_large: { ...invalidRequest, status: 413 },
+  unsupported_media_type: { ...invalidRequest, status: 415 },
+  method_not_allowed: { ...invalidRequest, status: 405 },
+  invalid_api_key: { status: 401, type: "authentication_error", connect: Code.Unauthenticated },
+  missing_scope: { status: 403, type: "authorization_error", connect: Code.PermissionDenied },
+  resource_not_found: { status: 404, type: "not_found", connect: Code.NotFound },
+  identity_conflict: { status: 409, type: "conflict", connect: Code.AlreadyExists },
+  metric_exists: { status: 409, type: "conflict", connect: Code.AlreadyExists },
+  idempotency_key_in_use: { status: 409, type: "idempotency_error", connect: Code.Aborted, retryable: true },
+  idempotency_key_reused: { status: 409, type: "idempotency_error", connect: Code.AlreadyExists },
+  precondition_failed: { status: 412, type: "precondition_failed", connect: Code.FailedPrecondition },
+  profile_redacted: impossibleChange,
+  invalid_state_transition: impossibleChange,
+  last_identifier: impossibleChange,
+  metric_read_only: impossibleChange,
+  rate_limited: { status: 429, type: "rate_limit_error", connect: Code.ResourceExhausted, retryable: true },
+  internal_error: { status: 500, type: "internal_error", connect: Code.Internal, retryable: true },
+  service_unavailable: { status: 503, type: "internal_error", connect: Code.Unavailable, retryable: true },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** One of the catalogue's codes. */
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** One field at fault. */
+export interface FieldError {
+  code: ErrorCode;
+  message: string;
+  /** Dotted path from the root of the body or batch item; null when no single field is at fault. */
+  param: string | null;
+}
+
+// Codes of what is over in a moment.
+const soonAgain: ReadonlySet<ErrorCode> = new Set(["service_unavailable", "idempotency_key_in_use"]);
+const soonAgainMs = 1000;
+
+/** How many fields at fault an answer lists. */
+export const fieldErrorsMax = 20;
+
+/**
+ * Every refusal and failure. The message is public: it goes to the caller as it is and holds no secret, SQL, stack or host.
+ * The cause is private: it goes to the log only.
+ */
+export class DaybookError extends Error {
+  readonly code: ErrorCode;
+  readonly param: string | null;
+  /** Every field at fault, at most 20; empty when only one thing is wrong. */
+  readonly errors: readonly FieldError[];
+  /** When to try again, in milliseconds; only for codes that are retryable. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { param?: string | null; errors?: readonly FieldError[]; retryAfterMs?: number; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.name = "DaybookError";
+    this.code = code;
+    this.param = options.param ?? null;
+    this.errors = (options.errors ?? []).slice(0, fieldErrorsMax);
+    this.retryAfterMs = options.retryAfterMs ?? (soonAgain.has(code) ? soonAgainMs : null);
+  }
+
+  /** The same error with other names for the fields at fault. */
+  withParams(rename: (param: string) => string): DaybookError {
+    const renamed = <Fault extends Pick<FieldError, "message" | "param">>(fault: Fault): Fault => {
+      if (fault.param === null) return fault;
+      const param = rename(fault.param);
+      // The message names the field too.
+      return { ...fault, message: fault.message.replaceAll(`\`${fault.param}\``, `\`${param}\``), param };
+    };
+    const { message, param } = renamed({ message: this.message, param: this.param });
+    return new DaybookError(this.code, message, {
+      param,
+      errors: this.errors.map(renamed),
+      cause: this.cause,
+      ...(this.retryAfterMs === null ? {} : { retryAfterMs: this.retryAfterMs }),
+    });
+  }
+
+  /** The error of several fields at fault; the first is on top. */
+  static ofFields(errors: readonly FieldError[]): DaybookError {
+    const [first] = errors;
+    if (!first) throw new RangeError("no field is at fault");
+    return new DaybookError(first.code, first.message, {
+      param: first.param,
+      errors: errors.length > 1 ? errors : [],
+    });
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status;
+  }
+
+  get type(): ErrorType {
+    return errorCatalogue[this.code].type;
+  }
+
+  get retryable(): boolean {
+    return "retryable" in errorCatalogue[this.code];
+  }
+}
+
+/** A dependency that is down or too slow; it may be back in a second. */
+export function serviceUnavailable(cause: unknown): DaybookError {
+  return new DaybookError("service_unavailable", "The service is not available for the moment. Try again.", { cause });
+}
+
+/** Something that nobody foresaw. */
+export function internalError(cause: unknown): DaybookError {
+  return new DaybookError("internal_error", "Something went wrong on our side. Try again.", { cause });
+}
+
+/** Whether a text is one of the catalogue's codes. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}
