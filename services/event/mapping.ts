@@ -9,13 +9,13 @@ export function toEvent(row: EventRow): Event {
   return create(EventSchema, {
     id: encodeId("evt", row.id),
     type: row.type,
-    ...(row.profile_id === null ? {} : { profileId: encodeId("prof", row.profile_id) }),
+    profileId: row.profile_id === null ? undefined : encodeId("prof", row.profile_id),
     propertiesJson: row.properties,
-    ...(row.value === null ? {} : { value: row.value }),
-    ...(row.currency === null ? {} : { currency: row.currency }),
+    value: row.value ?? undefined,
+    currency: row.currency ?? undefined,
     occurredAt: toTimestamp(row.occurred_at),
     receivedAt: toTimestamp(row.received_at),
-    ...(row.dedupe_id === null ? {} : { dedupeId: row.dedupe_id }),
+    dedupeId: row.dedupe_id ?? undefined,
     source: row.source,
     backfill: row.backfill,
   });

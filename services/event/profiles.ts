@@ -188,7 +188,7 @@ function toLinked(property: string, profileId: string, rows: readonly LinkedRow[
       type,
       occurredAt: toTimestamp(occurredAt),
       source,
-      ...(currency === null ? {} : { currency }),
+      currency: currency ?? undefined,
     })),
   });
 }

@@ -29,13 +29,13 @@ export function toKey(row: KeyRow): Key {
     scopes: row.scopes,
     revision: row.revision,
     createdAt: toTimestamp(row.created_at),
-    ...(row.expires_at === null ? {} : { expiresAt: toTimestamp(row.expires_at) }),
-    ...(row.revoked_at === null ? {} : { revokedAt: toTimestamp(row.revoked_at) }),
+    expiresAt: toTimestamp(row.expires_at),
+    revokedAt: toTimestamp(row.revoked_at),
     rateLimits: {
-      ...(row.rate_limit_ordinary === null ? {} : { ordinary: row.rate_limit_ordinary }),
-      ...(row.rate_limit_backfill === null ? {} : { backfill: row.rate_limit_backfill }),
+      ordinary: row.rate_limit_ordinary ?? undefined,
+      backfill: row.rate_limit_backfill ?? undefined,
     },
-    ...(row.last_used_at === null ? {} : { lastUsedAt: toTimestamp(row.last_used_at) }),
+    lastUsedAt: toTimestamp(row.last_used_at),
   });
 }
 

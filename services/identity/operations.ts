@@ -225,7 +225,7 @@ function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOu
     headers: JSON.parse(headers) as Record<string, string>,
     body,
     requestId,
-    ...(maskedBody === null ? {} : { maskedBody }),
+    maskedBody: maskedBody ?? undefined,
   };
   return create(ClaimOutcomeSchema, { outcome: { case: "answer", value: answer } });
 }

@@ -109,7 +109,7 @@ export async function answer(
     const request = {
       propertyId: encodeId("prop", asked.property),
       type: asked.name,
-      bucketStarts: bucketStarts.map(toTimestamp),
+      bucketStarts: bucketStarts.map((at) => toTimestamp(at)),
       to: toTimestamp(end),
       groupBy: [...groupBy],
       conditions: question.conditions.map(({ field, valueJson }) => ({ field, valueJson })),

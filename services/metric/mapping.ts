@@ -20,15 +20,15 @@ export function toMetric(row: MetricRow): Metric {
   return create(MetricSchema, {
     id: encodeId("mtr", row.id),
     name: row.name,
-    ...(row.source === null ? {} : { source: row.source }),
+    source: row.source ?? undefined,
     system: row.system,
-    ...(row.description === null ? {} : { description: row.description }),
-    ...(row.first_seen_at === null ? {} : { firstSeenAt: toTimestamp(row.first_seen_at) }),
+    description: row.description ?? undefined,
+    firstSeenAt: toTimestamp(row.first_seen_at),
     schema: Object.entries(row.schema)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([path, type]) => create(ObservedPathSchema, { path, type: valueTypeOfName[type] })),
     eventCount: BigInt(row.event_count),
-    ...(row.original_name === null ? {} : { originalName: row.original_name }),
+    originalName: row.original_name ?? undefined,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
   });

@@ -23,7 +23,7 @@ export async function pullMerges(context: MetricContext, property: string, optio
   if (!known) return;
   let after = known.merges_after ? lowestUuidAt(timeOfUuid(known.merges_after) - lateMergesMs) : undefined;
   for (let hasMore = true; hasMore;) {
-    const request = { propertyId, limit: mergesMax, ...(after === undefined ? {} : { afterMergeId: after }) };
+    const request = { propertyId, limit: mergesMax, afterMergeId: after };
     const page = await calling(profiles.listMerges(request, options));
     ({ hasMore } = page);
     const last = page.merges.at(-1);

@@ -42,9 +42,7 @@ function findFaults({ identifiers, attributesJson, attributeOperations = [], loc
   };
   return [
     ...tryOut(() => identifiers && readIdentifiers(identifiers)),
-    ...tryOut(() =>
-      changeAttributes("{}", { attributeOperations: [], ...(attributesJson === undefined ? {} : { attributesJson }) }),
-    ),
+    ...tryOut(() => changeAttributes("{}", { attributeOperations: [], attributesJson })),
     // Each by itself: an operation is tried on nothing, where no path is in its way.
     ...attributeOperations.flatMap((operation, index) =>
       tryOut(() => changeAttributes("{}", { attributeOperations: [operation] })).map((fault) => ({

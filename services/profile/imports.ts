@@ -69,8 +69,8 @@ export function toImportJob(row: ImportJobRow): ImportJob {
     completedCount: row.completed_count,
     failedCount: row.failed_count,
     createdAt: toTimestamp(row.created_at),
-    ...(row.started_at === null ? {} : { startedAt: toTimestamp(row.started_at) }),
-    ...(row.completed_at === null ? {} : { completedAt: toTimestamp(row.completed_at) }),
+    startedAt: toTimestamp(row.started_at),
+    completedAt: toTimestamp(row.completed_at),
     expiresAt: toTimestamp(row.created_at + jobAgeMaxMicros),
   });
 }

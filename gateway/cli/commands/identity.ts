@@ -55,7 +55,7 @@ export const identityCommands: readonly Command[] = [
       if (name === undefined && Object.keys(settings).length === 0) {
         throw new UsageError("Say what is to change: --name, --currency or --timezone.");
       }
-      const request = { propertyId, ...settings, ...(name === undefined ? {} : { name }) };
+      const request = { propertyId, ...settings, name };
       const { property } = await calling(identity.updateProperty(request, operatorOptions));
       const shown = showProperty(whole(property));
       return { text: propertyLine(shown), json: shown };
@@ -95,11 +95,11 @@ export const identityCommands: readonly Command[] = [
             propertyId: property,
             name,
             ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
-            ...(expires === undefined ? {} : { expiresAt: readTime(expires) }),
-            ...(revision === undefined ? {} : { revision }),
+            expiresAt: expires === undefined ? undefined : readTime(expires),
+            revision,
             rateLimits: {
-              ...(ordinary === undefined ? {} : { ordinary }),
-              ...(backfill === undefined ? {} : { backfill }),
+              ordinary,
+              backfill,
             },
           },
           operatorOptions,
@@ -166,8 +166,8 @@ function propertyLine({
 
 function readPropertySettings({ currency, timezone }: Arguments["options"]) {
   return {
-    ...(currency === undefined ? {} : { defaultCurrency: currency }),
-    ...(timezone === undefined ? {} : { timezone }),
+    defaultCurrency: currency,
+    timezone,
   };
 }
 

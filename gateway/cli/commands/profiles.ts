@@ -87,7 +87,7 @@ export const profileCommands: readonly Command[] = [
       );
       const { id } = whole(profile);
       const merged = resolvedFrom === undefined ? "" : ` ${resolvedFrom} was merged into it: they are one person.`;
-      const json = { id, status: "redacted", ...(resolvedFrom === undefined ? {} : { resolved_from: resolvedFrom }) };
+      const json = { id, status: "redacted", resolved_from: resolvedFrom };
       return { text: `${id} is redacted.${merged}`, json };
     },
   },

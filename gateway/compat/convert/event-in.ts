@@ -71,7 +71,7 @@ export function toEventInput(
     metricName: name,
     propertiesJson,
     ...money,
-    ...(occurredAt === undefined ? {} : { occurredAt }),
+    occurredAt,
     ...(uniqueId === "" ? {} : { uniqueId }),
     backfill: fields.backfill ?? false,
     source: compatSource,

@@ -248,7 +248,7 @@ function readMeta(
 
   function note(op: PatchOperator, key: string, value: unknown, place: string): void {
     for (const { reason } of findJsonProblems(value, depthMax - 1, 1)) faults.add(place, `This ${reason}.`);
-    operations.push({ op, path: [key], ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }) });
+    operations.push({ op, path: [key], valueJson: JSON.stringify(value) });
     operationPointers.push(place);
   }
 }

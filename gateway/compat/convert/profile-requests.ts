@@ -20,8 +20,8 @@ export const compatSource = "api";
 /** What a creation, an upsert and an update have in common. */
 function fieldsOf({ attributesJson, location }: ProfileWrite) {
   return {
-    ...(attributesJson === undefined ? {} : { attributesJson }),
-    ...(location === undefined ? {} : { location }),
+    attributesJson,
+    location,
     source: compatSource,
   };
 }

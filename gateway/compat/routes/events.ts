@@ -122,8 +122,8 @@ export function eventRoutes(router: Router, context: CompatContext): void {
       hasProfile,
       request: {
         ...(range.isOpen ? {} : { occurredAt: range.toMessage() }),
-        ...(profileId === undefined ? {} : { profileId }),
-        ...(type === undefined ? {} : { type }),
+        profileId,
+        type,
       },
     };
   }

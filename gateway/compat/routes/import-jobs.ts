@@ -125,7 +125,7 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
           statuses,
           ascending: query.sort.ascending !== query.backwards,
           limit: query.size,
-          ...(query.after === undefined ? {} : { afterJobId: query.after }),
+          afterJobId: query.after,
         },
         callOptions(callOf(request)),
       ),
@@ -165,7 +165,7 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
       propertyId: callerOf(request).propertyId,
       jobId: toJobId(id),
       limit: query.size,
-      ...(query.after === undefined ? {} : { afterProfileId: query.after }),
+      afterProfileId: query.after,
     };
     const found = await calling(clients.profiles.listImportedProfiles(asked, callOptions(callOf(request))), () => "id");
     const last = found.lastProfileId;
@@ -184,7 +184,7 @@ export function importJobRoutes(router: Router, context: CompatContext): void {
         propertyId,
         jobId: toJobId(id),
         limit: query.size,
-        ...(query.after === undefined ? {} : { afterItem: Number(query.after) }),
+        afterItem: query.after === undefined ? undefined : Number(query.after),
       };
       const found = await calling(clients.profiles.listImportErrors(asked, callOptions(callOf(request))), () => "id");
       const last = found.errors.at(-1);

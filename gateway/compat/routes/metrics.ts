@@ -46,7 +46,7 @@ export function metricRoutes(router: Router, context: CompatContext): void {
       limit: query.size,
       // The platform's own are shown to who asks for them.
       system: kinds.length === 1 && kind === "system",
-      ...(query.after === undefined ? {} : { afterMetricId: query.after }),
+      afterMetricId: query.after,
     };
     const found =
       kind === undefined

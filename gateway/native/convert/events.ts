@@ -24,10 +24,10 @@ export function toEventInput(
           : { case: "identifier", value: identifier },
     },
     propertiesJson: JSON.stringify(body.properties),
-    ...(value === undefined ? {} : { value }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(body.occurred_at === undefined ? {} : { occurredAt: body.occurred_at }),
-    ...(dedupeId === undefined ? {} : { dedupeId }),
+    value,
+    currency,
+    occurredAt: body.occurred_at,
+    dedupeId,
     ...("idempotency_key" in body && body.idempotency_key !== undefined
       ? { idempotencyKey: body.idempotency_key }
       : {}),
@@ -42,7 +42,7 @@ export function fromGuideEvent(body: Static<typeof GuideEventCreate>): EventInpu
     type: body.event_type,
     profile: { reference: { case: "identifier", value: { type, value } } },
     propertiesJson: JSON.stringify(body.properties),
-    ...(body.idempotency_key === undefined ? {} : { idempotencyKey: body.idempotency_key }),
+    idempotencyKey: body.idempotency_key,
     source,
   });
 }

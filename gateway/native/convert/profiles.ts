@@ -43,7 +43,7 @@ export function toCreateRequest(propertyId: string, body: Static<typeof ProfileC
 function toFields(body: Static<typeof ProfileCreate>) {
   return {
     identifiers: body.identifiers.map(toIdentifierInput),
-    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
+    attributesJson: JSON.stringify(body.attributes),
     // Null says nothing: only an update empties a location by it.
     ...(body.location ? { location: toLocationPatch(body.location) } : {}),
     source,
@@ -68,7 +68,7 @@ export function fromGuideUpsert(propertyId: string, body: Static<typeof GuidePro
   return create(UpsertProfileRequestSchema, {
     propertyId,
     identifiers: Object.entries(body.identifiers).map(([type, value]) => ({ type, value })),
-    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
+    attributesJson: JSON.stringify(body.attributes),
     source,
   });
 }
@@ -81,7 +81,7 @@ export function toUpdateRequest(
   return create(UpdateProfileRequestSchema, {
     propertyId,
     profileId,
-    ...(body.attributes === undefined ? {} : { attributesJson: JSON.stringify(body.attributes) }),
+    attributesJson: JSON.stringify(body.attributes),
     ...toAttributeOperations(body),
     // null empties all of it.
     ...(body.location === undefined
@@ -108,7 +108,7 @@ function toAttributeOperations({
     attributeOperations: operations.map(({ op, path, value }) => ({
       op: operators[op as keyof typeof operators],
       path: [path].flat(),
-      ...(value === undefined ? {} : { valueJson: JSON.stringify(value) }),
+      valueJson: JSON.stringify(value),
     })),
   };
 }
@@ -162,7 +162,7 @@ export function profileJson(profile: Profile, identifiers: ShownIdentifiers): st
         }
       : null,
     merged_into: profile.mergedInto ?? null,
-    ...(profile.profileRef === undefined ? {} : { profile_ref: profile.profileRef }),
+    profile_ref: profile.profileRef,
     created_at: timeText(profile.createdAt),
     updated_at: timeText(profile.updatedAt),
   };

@@ -156,7 +156,7 @@ export function eventRoutes(app: FastifyInstance, { clients, recording, cursors 
       clients.events.listEvents(
         {
           propertyId,
-          ...(profileId === undefined ? {} : { profileId }),
+          profileId,
           ...(filters.has("type") ? { type: filters.get("type") ?? "" } : {}),
           ...(filters.has("source") ? { source: filters.get("source") ?? "" } : {}),
           ...(ranges.has("occurred_at") ? { occurredAt: ranges.get("occurred_at") ?? {} } : {}),

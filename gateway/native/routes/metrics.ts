@@ -109,10 +109,10 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
         {
           propertyId,
           limit: query.limit,
-          ...(name === undefined ? {} : { name }),
-          ...(source === undefined ? {} : { source }),
-          ...(system === undefined ? {} : { system: system === "true" }),
-          ...(page.after === undefined ? {} : { afterMetricId: page.after }),
+          name,
+          source,
+          system: system === undefined ? undefined : system === "true",
+          afterMetricId: page.after,
         },
         callOptions(callOf(request)),
       ),
@@ -152,7 +152,7 @@ export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeC
     const { propertyId } = callerOf(request);
     const { metric } = await calling(
       clients.metrics.updateMetric(
-        { propertyId, metricId, ...(description === null ? {} : { description }), ...operationOf(request) },
+        { propertyId, metricId, description: description ?? undefined, ...operationOf(request) },
         callOptions(callOf(request)),
       ),
       (param) => (param === "metric_id" ? "id" : param),

@@ -71,8 +71,8 @@ export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof Eve
         bucket,
         valuesJson: values.map((value) => value ?? "null"),
         count: BigInt(count),
-        ...(sum === null ? {} : { sum }),
-        ...(profiles === null ? {} : { profileIds: profiles }),
+        sum: sum ?? undefined,
+        profileIds: profiles ?? undefined,
       });
     });
     return create(AggregateEventsResponseSchema, { groups });

@@ -56,7 +56,7 @@ function toResult(outcome: Outcome, returnEvents: boolean): RecordEventResult {
       value: {
         eventId: event.id,
         replayed,
-        ...(resolvedFrom === undefined ? {} : { resolvedFrom }),
+        resolvedFrom,
         ...(returnEvents ? { event } : {}),
       },
     },

@@ -50,7 +50,7 @@ export function createKey(context: ServiceContext): ServiceImpl<typeof IdentityS
       name: request.name,
       secret,
       scopes: [...new Set(scopes)],
-      ...(revision === undefined ? {} : { revision }),
+      revision,
       createdAt: now,
       expiresAt,
       rateLimits: { ordinary, backfill },

@@ -47,7 +47,7 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
     const wants = (measurement: Measurement): boolean => question.measurements.has(measurement);
     return create(AggregateMetricResponseSchema, {
       metric: toMetric(metric),
-      bucketStarts: question.starts.map(toTimestamp),
+      bucketStarts: question.starts.map((at) => toTimestamp(at)),
       groupBy: [...question.groupBy],
       series: series.map(({ values, count, sum, uniqueProfiles }) => ({
         valuesJson: [...values],
@@ -83,8 +83,8 @@ async function findMetric(
 
 function times({ first_occurred_at: first, last_occurred_at: last, last_received_at: received }: MetricRow) {
   return {
-    ...(first === null ? {} : { firstOccurredAt: toTimestamp(first) }),
-    ...(last === null ? {} : { lastOccurredAt: toTimestamp(last) }),
-    ...(received === null ? {} : { lastReceivedAt: toTimestamp(received) }),
+    firstOccurredAt: toTimestamp(first),
+    lastOccurredAt: toTimestamp(last),
+    lastReceivedAt: toTimestamp(received),
   };
 }

@@ -30,7 +30,7 @@ export function listImportedProfiles(
     return create(ListImportedProfilesResponseSchema, {
       profiles: ids.flatMap((id) => found.get(id) ?? []).map((row) => toProfile(readRow(row))),
       hasMore: rows.length > limit,
-      ...(last === undefined ? {} : { lastProfileId: encodeId("prof", last) }),
+      lastProfileId: last === undefined ? undefined : encodeId("prof", last),
     });
   };
 }

@@ -43,7 +43,7 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
     await deleteReplaced(context.bus, replaced);
     return create(RedactProfileResponseSchema, {
       profile: toProfile(row),
-      ...(resolvedFrom === undefined ? {} : { resolvedFrom }),
+      resolvedFrom,
     });
   };
 }

@@ -71,7 +71,7 @@ function describeState({ consumers, deadLetterCounts, deadLetters }: BusState) {
       waiting: BigInt(waiting),
       delivered: BigInt(delivered),
       redelivered: BigInt(redelivered),
-      ...(oldestAt === undefined ? {} : { oldestAt: toTimestamp(oldestAt) }),
+      oldestAt: toTimestamp(oldestAt),
       deadLetters: BigInt(deadLetterCounts.get(consumer) ?? 0),
     })),
     deadLetters: deadLetters.map(({ diedAt, ...letter }) => ({ ...letter, diedAt: toTimestamp(diedAt) })),

@@ -9,9 +9,9 @@ export function toErrorMessage(error: DaybookError): ErrorMessage {
   return create(ErrorSchema, {
     code: error.code,
     message: error.message,
-    ...(error.param === null ? {} : { param: error.param }),
-    ...(error.retryAfterMs === null ? {} : { retryAfterMs: error.retryAfterMs }),
-    errors: error.errors.map(({ code, message, param }) => ({ code, message, ...(param === null ? {} : { param }) })),
+    param: error.param ?? undefined,
+    retryAfterMs: error.retryAfterMs ?? undefined,
+    errors: error.errors.map(({ code, message, param }) => ({ code, message, param: param ?? undefined })),
   });
 }
 
@@ -20,7 +20,7 @@ export function fromErrorMessage(message: ErrorMessage): DaybookError {
   if (!isErrorCode(message.code)) return internalError(new Error(`unknown error code ${message.code}`));
   return new DaybookError(message.code, message.message, {
     param: message.param ?? null,
-    ...(message.retryAfterMs === undefined ? {} : { retryAfterMs: message.retryAfterMs }),
+    retryAfterMs: message.retryAfterMs,
     errors: message.errors.map((field) => ({
       code: isErrorCode(field.code) ? field.code : "parameter_invalid",
       message: field.message,

@@ -122,7 +122,7 @@ export class DaybookError extends Error {
       param,
       errors: this.errors.map(renamed),
       cause: this.cause,
-      ...(this.retryAfterMs === null ? {} : { retryAfterMs: this.retryAfterMs }),
+      retryAfterMs: this.retryAfterMs ?? undefined,
     });
   }
 

@@ -35,8 +35,11 @@ export function formatMicros(micros: Micros): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(fraction).padStart(6, "0")}Z`;
 }
 
-/** A protobuf Timestamp of microseconds. */
-export function toTimestamp(micros: Micros): Timestamp {
+/** A protobuf Timestamp of microseconds; undefined where there are none. */
+export function toTimestamp(micros: Micros): Timestamp;
+export function toTimestamp(micros: Micros | null | undefined): Timestamp | undefined;
+export function toTimestamp(micros: Micros | null | undefined): Timestamp | undefined {
+  if (micros === null || micros === undefined) return undefined;
   const seconds = Math.floor(micros / 1_000_000);
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: (micros - seconds * 1_000_000) * 1000 });
 }
