@@ -3,7 +3,7 @@ import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts"
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import type { RecordingFloor } from "./floor.ts";
+import type { LowWatermark } from "./low-watermark.ts";
 import type { EventTypes } from "./types.ts";
 
 /** What this service works with. */
@@ -16,5 +16,5 @@ export interface EventContext extends ServiceContext {
   /** Limits how many types of events a property has. */
   types: EventTypes;
   /** Gives events the instant of their reception. */
-  floor: RecordingFloor;
+  watermark: LowWatermark;
 }

@@ -9,7 +9,7 @@ import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
 import { uniqueKey } from "./domain/unique-key.ts";
 import { toEvent } from "./mapping.ts";
-import type { Recordable } from "./domain/recordable.ts";
+import type { ResolvedEvent } from "./domain/resolved.ts";
 import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
 import { readEvents } from "./sql/events.ts";
 
@@ -57,7 +57,7 @@ function isOther(fingerprint: Buffer | null, held: Buffer | null): boolean {
 }
 
 /** An item, also before its profile is known: until then it has fewer keys. */
-type Keyed = PreparedEvent & Partial<Pick<Recordable, "profileId" | "identifier" | "formerProfileIds">>;
+type Keyed = PreparedEvent & Partial<Pick<ResolvedEvent, "profileId" | "identifier" | "formerProfileIds">>;
 
 /** The keys of an item. The idempotency key comes first: it says more. */
 function keysOf(item: Keyed): Key[] {

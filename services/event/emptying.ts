@@ -9,7 +9,7 @@ import { deleteReplaced, rewriteMessages } from "#shared/outbox/outbox.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
-import { recordedSubject } from "./recorder.ts";
+import { recordedSubject } from "./storing.ts";
 import { emptyEvents, findReceivedSince } from "./sql/profile-events.ts";
 
 const rowsMax = 1_000;

@@ -27,7 +27,7 @@ import { inChunks, withTransaction, type Transaction } from "#shared/database/po
 import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
-import { record, type Outcome } from "./recording.ts";
+import { ingest, type Outcome } from "./ingest.ts";
 import { advanceJob, deleteJobs, findOldJobs, finishChunk, readChunk } from "./sql/jobs.ts";
 import { insertMessage } from "./sql/outbox.ts";
 
@@ -104,7 +104,7 @@ async function recordItems(
   }
   for (const group of groupBySize(wanted)) {
     const outcomes = await inParts<EventInput, Outcome>(context, group, (some) =>
-      record(context, propertyId, some, options),
+      ingest(context, decodeId("prop", propertyId, "property_id"), some, options),
     );
     for (const outcome of outcomes) if (outcome instanceof DaybookError) refused.push(outcome);
   }

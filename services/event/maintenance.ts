@@ -5,7 +5,7 @@ import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { deleteExpiredKeys } from "./sql/dedupe-keys.ts";
 import { createPartition, detachPartitions } from "./sql/partitions.ts";
-import { deleteSilentRecorders } from "./sql/recorders.ts";
+import { deleteSilentWriters } from "./sql/writers.ts";
 
 /** How often the service looks after its tables. */
 export const maintenanceIntervalMs = 60_000;
@@ -33,7 +33,7 @@ export async function detachOld({ database, clock, log }: ServiceContext, retent
 export async function deleteExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const now = formatMicros(clock.nowMicros());
   await inChunks(expiredRowsMax, (rows) => deleteExpiredKeys(database, [now, rows]), signal);
-  await inChunks(expiredRowsMax, (rows) => deleteSilentRecorders(database, [rows]), signal);
+  await inChunks(expiredRowsMax, (rows) => deleteSilentWriters(database, [rows]), signal);
 }
 
 /** The first instant of a month, so many after the one of an instant. */

@@ -15,7 +15,7 @@ import { jobDue } from "./consumers/job-due.ts";
 import type { EventContext } from "./context.ts";
 import { forgetJobs, jobSubject } from "./jobs.ts";
 import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
-import { createRecordingFloor } from "./floor.ts";
+import { createLowWatermark } from "./low-watermark.ts";
 import { aggregateEvents } from "./rpc/aggregate-events.ts";
 import { createEventJob } from "./rpc/create-event-job.ts";
 import { getEvents } from "./rpc/get-events.ts";
@@ -23,7 +23,7 @@ import { getLastEvents } from "./rpc/get-last-events.ts";
 import { getWatermark } from "./rpc/get-watermark.ts";
 import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
-import { anonymousSubject } from "./recorder.ts";
+import { anonymousSubject } from "./storing.ts";
 import { probe } from "./sql/events.ts";
 import { createEventTypes } from "./types.ts";
 
@@ -46,8 +46,8 @@ export function createEvent(
   const owner = new Owner();
   const relay = createOutboxRelay({ ...serviceContext, schema: "event", outboxBytesMax });
   const { database, clock, log } = serviceContext;
-  const floor = createRecordingFloor(database, clock, log);
-  const context: EventContext = { ...serviceContext, ...clients, relay, floor, types: createEventTypes(database) };
+  const watermark = createLowWatermark(database, clock, log);
+  const context: EventContext = { ...serviceContext, ...clients, relay, watermark, types: createEventTypes(database) };
   return {
     routes(router) {
       router.service(EventService, {
@@ -69,7 +69,7 @@ export function createEvent(
       await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
       await context.bus.subscribe("event_jobs", jobSubject, jobDue(context));
       owner.own(relay).start();
-      owner.own(floor).start();
+      owner.own(watermark).start();
       owner.own(
         repeat(maintenanceIntervalMs, context.log, "look after tables", async (signal) => {
           await createPartitions(context);

@@ -23,7 +23,7 @@ import {
   findReceivedSince,
   linkEvents,
 } from "../../services/event/sql/profile-events.ts";
-import { readWatermark } from "../../services/event/sql/recorders.ts";
+import { readWatermark } from "../../services/event/sql/writers.ts";
 import { findBatches } from "../../services/metric/sql/batches.ts";
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";

@@ -3,7 +3,7 @@ import { AnonymousEventsRecordedSchema } from "#proto/daybook/event/v1/event_pb.
 import type { BusHandler } from "#shared/bus/bus.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import type { EventContext } from "../context.ts";
-import { link } from "../profiles.ts";
+import { link } from "../attribution.ts";
 import { findAnonymous } from "../sql/profile-events.ts";
 
 /**

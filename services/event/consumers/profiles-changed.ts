@@ -8,10 +8,10 @@ import type { BusHandler } from "#shared/bus/bus.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
-import { checkHeld } from "../floor.ts";
-import { confirmMerged, confirmRedacted, link, redact, type Identifier } from "../profiles.ts";
-import type { Recordable } from "../domain/recordable.ts";
-import { recordEvents } from "../recorder.ts";
+import { checkHeld } from "../low-watermark.ts";
+import { confirmMerged, confirmRedacted, link, redact, type Identifier } from "../attribution.ts";
+import type { ResolvedEvent } from "../domain/resolved.ts";
+import { storeEvents } from "../storing.ts";
 import { readEvents } from "../sql/events.ts";
 
 /** Records what happens to profiles as events of the platform's own, links anonymous events, and empties those of redacted profiles. */
@@ -60,7 +60,7 @@ async function confirm(
   return redactions;
 }
 
-type SystemEvent = Recordable & { id: string };
+type SystemEvent = ResolvedEvent & { id: string };
 
 function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
   return changes.flatMap((change): SystemEvent[] => {
@@ -103,7 +103,7 @@ function describe({ change }: ProfileChange): { type: string; properties: string
 
 /** Records events unless they were, as a message may come again. Should that happen at the same time, one of the two fails and comes once more. */
 async function recordOnce(
-  { database, clock, floor, relay }: EventContext,
+  { database, clock, watermark, relay }: EventContext,
   property: string,
   events: readonly SystemEvent[],
 ): Promise<void> {
@@ -111,9 +111,9 @@ async function recordOnce(
   const known = new Set((await readEvents(database, [property, events.map(({ id }) => id)])).map(({ id }) => id));
   const fresh = events.filter(({ id }) => !known.has(id));
   if (fresh.length === 0) return;
-  await floor.hold((now) => {
+  await watermark.hold((now) => {
     checkHeld(clock, now);
-    return recordEvents(database, property, fresh, now);
+    return storeEvents(database, property, fresh, now);
   });
   relay.wake();
 }

@@ -6,7 +6,7 @@ import { checkItemCount } from "#shared/values/limits.ts";
 import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
 import type { EventContext } from "../context.ts";
 import { toEvent } from "../mapping.ts";
-import { readAsSurvivors } from "../profiles.ts";
+import { readAsSurvivors } from "../attribution.ts";
 import { readEvents } from "../sql/events.ts";
 
 const idsMax = 1000;

@@ -4,8 +4,8 @@ import { GetWatermarkResponseSchema, type EventService } from "#proto/daybook/ev
 import { decodeId } from "#shared/values/ids.ts";
 import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
-import { recordedSubject } from "../recorder.ts";
-import { readWatermark } from "../sql/recorders.ts";
+import { recordedSubject } from "../storing.ts";
+import { readWatermark } from "../sql/writers.ts";
 
 const batchesMax = 1_000;
 // By how much the clocks of processes that record may differ: one that rests takes its next instant from its own.

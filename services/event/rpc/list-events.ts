@@ -8,7 +8,7 @@ import { readPage } from "#shared/values/page.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { toEvent } from "../mapping.ts";
-import { findIdsOf, readAsSurvivors } from "../profiles.ts";
+import { findIdsOf, readAsSurvivors } from "../attribution.ts";
 import { listEvents as list } from "../sql/list.ts";
 
 const limitMax = 1000;

@@ -10,11 +10,12 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { toErrorMessage } from "#shared/rpc/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
 import { onwardOptions } from "#shared/rpc/interceptors.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import { overShare } from "#shared/database/reads.ts";
 import type { EventContext } from "../context.ts";
-import { readAsSurvivors } from "../profiles.ts";
-import { record, type Outcome } from "../recording.ts";
+import { readAsSurvivors } from "../attribution.ts";
+import { ingest, type Outcome } from "../ingest.ts";
 
 const eventsMax = 1000;
 // One property leaves a third of the connections to the others.
@@ -35,8 +36,9 @@ export function recordEvents(context: EventContext): ServiceImpl<typeof EventSer
   });
   return async ({ propertyId, events, returnEvents }, handlerContext) => {
     checkItemCount(events.length, eventsMax, "events");
+    const property = decodeId("prop", propertyId, "property_id");
     const options = onwardOptions(handlerContext);
-    const outcomes = await share.run(propertyId, () => record(context, propertyId, events, options));
+    const outcomes = await share.run(property, () => ingest(context, property, events, options));
     if (returnEvents) {
       const known = outcomes.flatMap((outcome) => ("isKnown" in outcome && outcome.isKnown ? [outcome.event] : []));
       await readAsSurvivors(context.profiles, propertyId, known, options);

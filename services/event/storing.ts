@@ -1,4 +1,4 @@
-/** Writes prepared events, each once: the rows, and the outbox rows that tell of them. */
+/** Stores resolved events, each once: their rows, and the outbox rows that announce them. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -6,13 +6,13 @@ import { encodeId, newUuid } from "#shared/values/ids.ts";
 import { withTransaction, type Database, type Queryable } from "#shared/database/postgres.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { claimAll, hasKeys } from "./dedupe.ts";
-import type { Recordable } from "./domain/recordable.ts";
+import type { ResolvedEvent } from "./domain/resolved.ts";
 import { toEvent } from "./mapping.ts";
 import { insertEvents, type EventRow } from "./sql/events.ts";
 
 /** An event on its way to disk, in each of its forms. */
 interface Draft {
-  item: Recordable;
+  item: ResolvedEvent;
   row: EventRow;
   event: Event;
 }
@@ -34,13 +34,13 @@ interface Message {
 }
 
 /**
- * Records events in one transaction.
+ * Stores events in one transaction.
  * @returns for each item, in order, the event; undefined when one of its keys is held by another event.
  */
-export async function recordEvents(
+export async function storeEvents(
   database: Database,
   property: string,
-  items: readonly Recordable[],
+  items: readonly ResolvedEvent[],
   now: Micros,
 ): Promise<(Event | undefined)[]> {
   const drafts = items.map((item): Draft => {
@@ -88,7 +88,7 @@ async function insert(database: Queryable, property: string, drafts: readonly Dr
   ]);
 }
 
-function toRow(item: Recordable, now: Micros): EventRow {
+function toRow(item: ResolvedEvent, now: Micros): EventRow {
   return {
     id: item.id ?? newUuid(),
     type: item.type,

@@ -1,6 +1,6 @@
 /**
- * How far recording has come, so that an answer can truly say up to when all events are in it. An event's received_at is given to it before
- * it is on record, and several processes record at once: each keeps a row that says which of its events are still on their way.
+ * The low watermark: the instant up to which all events are stored. An event gets its received_at before it is stored, and several
+ * processes store events at once. So each process keeps a row with its own low watermark, and the lowest of them counts.
  */
 import type { Clock, Micros } from "#shared/values/clock.ts";
 import { serviceUnavailable } from "#shared/values/errors.ts";
@@ -10,25 +10,24 @@ import { type Database } from "#shared/database/postgres.ts";
 import { isDatabaseAway } from "#shared/database/failures.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { deleteRecorder, rest, writeFloor, writeFloorSafely } from "./sql/recorders.ts";
+import { deleteWriter, markIdle, writeWatermark, writeWatermarkDurably } from "./sql/writers.ts";
 
-/** See the head of this file. */
-export interface RecordingFloor {
+/** The low watermark of this process. */
+export interface LowWatermark {
   /**
-   * Does work that records events as received at the instant that it is given. Of later events of this process each is given a later one.
-   * The work calls checkHeld before it writes.
+   * Runs work that stores events as received at the instant that it is given. Each call gets a later instant than the one before.
+   * The watermark stays below the instant until the work ends. The work calls checkHeld before it writes.
    */
   hold<T>(work: (now: Micros) => Promise<T>): Promise<T>;
-  /** Begins to tell how far it is. */
+  /** Begins to publish the watermark. */
   start(): void;
-  /** Takes back the row of this process. To be called when nothing is held any more. */
+  /** Deletes the row of this process. To be called when no work is under way. */
   close(): Promise<void>;
 }
 
 /**
- * To be called before what is received at an instant is written.
- * @throws DaybookError `service_unavailable` when too much time has passed: whoever asked how far recording is was told that nothing of then is
- * to come any more.
+ * Checks, before events are written, that the watermark still waits for their instant.
+ * @throws DaybookError `service_unavailable` when the work took so long that readers may have been told that the instant is complete.
  */
 export function checkHeld(clock: Clock, now: Micros): void {
   if (clock.nowMicros() - now > heldMaxMs * 1000) throw serviceUnavailable(new Error("recording took too long"));
@@ -36,20 +35,20 @@ export function checkHeld(clock: Clock, now: Micros): void {
 
 const beatIntervalMs = 250;
 // A process that records nothing for this long lets the database rest too.
-const restAfterMs = 10_000;
-// How old an instant may be when its events are written. Rows of processes that say nothing for a minute are passed over, and a statement takes half of that.
+const idleAfterMs = 10_000;
+// How old an instant may be when its events are written. Readers skip rows that were silent for a minute, and a statement may take 30 s.
 const heldMaxMs = 25_000;
 // A statement whose connection broke may still be carried out, within the limit that the server has for it.
 const unknownOutcomeMs = 35_000;
 
-export function createRecordingFloor(database: Database, clock: Clock, log: Log): RecordingFloor {
+export function createLowWatermark(database: Database, clock: Clock, log: Log): LowWatermark {
   const id = newUuid();
   // In the order of their instants, as each is later than the one before.
   const held = new Map<symbol, Micros>();
   const timers = new Set<NodeJS.Timeout>();
   let lastInstant = 0;
   let lastHeldMs = 0;
-  let isResting = true;
+  let isIdle = true;
   let waking: Promise<void> | undefined;
   // Writes of the row, one after the other.
   let writing: Promise<unknown> = Promise.resolve();
@@ -65,11 +64,11 @@ export function createRecordingFloor(database: Database, clock: Clock, log: Log)
     return writing;
   }
 
-  /** The row must say that there is work before there is any. */
+  /** The row must be there before work begins. */
   function wake(): Promise<void> {
-    waking ??= write(() => writeFloorSafely(database, [id, formatMicros(nextInstant())]))
+    waking ??= write(() => writeWatermarkDurably(database, [id, formatMicros(nextInstant())]))
       .then(() => {
-        isResting = false;
+        isIdle = false;
         lastHeldMs = performance.now();
       })
       .finally(() => (waking = undefined));
@@ -77,22 +76,21 @@ export function createRecordingFloor(database: Database, clock: Clock, log: Log)
   }
 
   async function beat(): Promise<void> {
-    if (isResting) return;
-    if (held.size === 0 && performance.now() - lastHeldMs > restAfterMs) {
-      isResting = true;
-      await write(() => rest(database, [id]));
+    if (isIdle) return;
+    if (held.size === 0 && performance.now() - lastHeldMs > idleAfterMs) {
+      isIdle = true;
+      await write(() => markIdle(database, [id]));
       return;
     }
     await write(() => {
       const [earliest] = held.values();
-      const floor = earliest === undefined ? nextInstant() : earliest - 1;
-      return writeFloor(database, [id, formatMicros(floor)]);
+      return writeWatermark(database, [id, formatMicros(earliest === undefined ? nextInstant() : earliest - 1)]);
     });
   }
 
   return {
     async hold(work) {
-      while (isResting) await wake();
+      while (isIdle) await wake();
       const token = Symbol("held");
       const now = nextInstant();
       held.set(token, now);
@@ -116,15 +114,15 @@ export function createRecordingFloor(database: Database, clock: Clock, log: Log)
       }
     },
     start() {
-      beating = repeat(beatIntervalMs, log, "tell how far recording is", beat);
+      beating = repeat(beatIntervalMs, log, "write the low watermark", beat);
     },
     async close() {
       await beating?.close();
       const isDone = held.size === 0;
-      isResting = true;
+      isIdle = true;
       for (const timer of timers) clearTimeout(timer);
-      // What may still be carried out is passed over only when the row is a minute old.
-      if (isDone) await write(() => deleteRecorder(database, [id])).catch(() => undefined);
+      // Otherwise a statement may still be carried out, and the row must hold readers back until it is a minute old.
+      if (isDone) await write(() => deleteWriter(database, [id])).catch(() => undefined);
     },
   };
 }

@@ -1,13 +1,13 @@
 import type { PreparedEvent } from "./prepare.ts";
 
 /** An event whose profile is known. */
-export interface Recordable extends PreparedEvent {
-  /** UUIDv7; without one it is given one. */
+export interface ResolvedEvent extends PreparedEvent {
+  /** UUIDv7; without one the event is given a new one. */
   id?: string | undefined;
   /** UUID; null for an anonymous event. */
   profileId: string | null;
-  /** UUIDs of profiles that were merged into that one, as far as they matter. */
+  /** UUIDs of profiles that were merged into that one. Only an event with a unique_id needs them. */
   formerProfileIds?: readonly string[];
-  /** What an anonymous event knows of its person. */
+  /** The identifier that an anonymous event came with. */
   identifier: { type: string; value: string } | null;
 }

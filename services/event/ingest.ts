@@ -1,0 +1,226 @@
+/**
+ * Ingestion: events as callers write them are checked, resolved to their profiles, and stored once, each with an outcome of its own.
+ * Every stage settles some items and hands the others on in their next form: EventInput, Checked, Resolved.
+ */
+import type { CallOptions } from "@connectrpc/connect";
+import type { Event, EventInput } from "#proto/daybook/event/v1/event_pb.ts";
+import { isUniqueViolation } from "#shared/database/failures.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { count } from "#shared/values/count.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { metricsMax } from "#shared/values/limits.ts";
+import type { EventContext } from "./context.ts";
+import { findHeldEvents, firstOfEachKey } from "./dedupe.ts";
+import { prepareEvent, type PreparedEvent } from "./domain/prepare.ts";
+import type { ResolvedEvent } from "./domain/resolved.ts";
+import { checkHeld } from "./low-watermark.ts";
+import { toEvent } from "./mapping.ts";
+import { addFormerProfiles, resolveProfiles } from "./resolving.ts";
+import { readEvents } from "./sql/events.ts";
+import { storeEvents } from "./storing.ts";
+
+/** What became of an event. */
+export type Outcome = Stored | DaybookError;
+
+/** An event that is stored. */
+interface Stored {
+  event: Event;
+  /** It was stored before this call, or by another item. */
+  isKnown: boolean;
+  /** It was stored for another request or another item with the same key. */
+  replayed: boolean;
+  /** TypeID of the merged profile that the item named. */
+  resolvedFrom: string | undefined;
+}
+
+/** An item that passed all checks which need no look at the database. */
+interface Checked extends PreparedEvent {
+  /** The index of the item, and of its outcome. */
+  at: number;
+  input: EventInput;
+}
+
+/** An item whose profile is known. */
+type Resolved = Checked & ResolvedEvent & { resolvedFrom: string | undefined };
+
+/** One call of `ingest`. */
+interface Ingestion {
+  context: EventContext;
+  /** UUID */
+  property: string;
+  /** The instant at which all items are received. */
+  now: Micros;
+  /** Of the calls that this takes. */
+  options: CallOptions;
+  outcomes: (Outcome | undefined)[];
+}
+
+// Each round settles at least one item per contested key. Further rounds occur only while other processes race for the same keys.
+const roundsMax = 10;
+
+/**
+ * Stores events of one property.
+ * @param property UUID
+ * @param options of the calls that this takes.
+ * @returns what became of each, in order.
+ */
+export function ingest(
+  context: EventContext,
+  property: string,
+  inputs: readonly EventInput[],
+  options: CallOptions,
+): Promise<Outcome[]> {
+  context.relay.checkRoom();
+  return context.watermark.hold(async (now) => {
+    const ingestion: Ingestion = { context, property, now, options, outcomes: [] };
+    await storeOnce(ingestion, await skipStored(ingestion, await check(ingestion, inputs)));
+    return inputs.map((_, at) => {
+      const outcome = ingestion.outcomes[at];
+      if (outcome === undefined) throw new Error("an item was not settled");
+      return outcome;
+    });
+  });
+}
+
+async function storeOnce(ingestion: Ingestion, items: readonly Checked[]): Promise<void> {
+  const resolved = await resolve(ingestion, await refuseTypes(ingestion, await skipHeld(ingestion, items)));
+  // A unique_id is a key only together with its profile.
+  const [unique, others] = partition(resolved, ({ uniqueId }) => uniqueId !== undefined);
+  let open = [...(await skipHeld(ingestion, unique)), ...others].toSorted((one, other) => one.at - other.at);
+  for (let round = 1; open.length > 0; round++) {
+    if (round > roundsMax) throw new Error("keys kept changing hands");
+    await store(ingestion, firstOfEachKey(open));
+    open = await skipStored(ingestion, await skipHeld(ingestion, stillOpen(ingestion, open)));
+  }
+}
+
+async function check({ now, outcomes }: Ingestion, inputs: readonly EventInput[]): Promise<Checked[]> {
+  const steps = new Steps();
+  const checked: Checked[] = [];
+  for (const [at, input] of inputs.entries()) {
+    await steps.next();
+    try {
+      const { operationId } = input;
+      const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
+      checked.push({ ...prepareEvent(input, now), operation, at, input });
+    } catch (error) {
+      if (!(error instanceof DaybookError)) throw error;
+      outcomes[at] = error;
+    }
+  }
+  return checked;
+}
+
+/** Settles the items whose events their own operations have stored before. */
+async function skipStored<Item extends Checked>(ingestion: Ingestion, items: readonly Item[]): Promise<Item[]> {
+  const { context, property, outcomes } = ingestion;
+  const ids = items.flatMap(({ operation }) => operation ?? []);
+  if (ids.length === 0) return [...items];
+  const rows = await readEvents(context.database, [property, ids]);
+  const stored = new Map(rows.map((row) => [row.id, toEvent(row)]));
+  for (const item of items) {
+    const event = stored.get(item.operation ?? "");
+    if (event) outcomes[item.at] = toKnown(item, event);
+  }
+  return stillOpen(ingestion, items);
+}
+
+/** Settles the items whose keys are held already. */
+async function skipHeld<Item extends Checked>(ingestion: Ingestion, items: readonly Item[]): Promise<Item[]> {
+  const { context, property, now, outcomes } = ingestion;
+  const held = await findHeldEvents(context.database, property, items, now);
+  for (const [index, item] of items.entries()) {
+    const found = held[index];
+    if (found) outcomes[item.at] = found.otherItem ? keyReused() : toKnown(item, found.event);
+  }
+  return stillOpen(ingestion, items);
+}
+
+/** Settles the items whose type would be one too many. */
+async function refuseTypes(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
+  const { context, property, outcomes } = ingestion;
+  const refused = await context.types.admit(
+    property,
+    items.map(({ type }) => type),
+  );
+  if (refused.size === 0) return [...items];
+  for (const { type, at } of items) if (refused.has(type)) outcomes[at] = tooManyTypes();
+  return stillOpen(ingestion, items);
+}
+
+/** Finds the profiles of items, and settles those that name none that exists. */
+async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise<Resolved[]> {
+  const { context, property, options, outcomes } = ingestion;
+  const references = items.map(({ input }) => input.profile ?? {});
+  const resolutions = await resolveProfiles(context, property, references, options);
+  const resolved: Resolved[] = [];
+  for (const [index, item] of items.entries()) {
+    const resolution = resolutions[index];
+    if (!resolution) throw new Error("a reference was not answered");
+    if (resolution instanceof DaybookError) outcomes[item.at] = resolution;
+    else resolved.push({ ...item, ...resolution, id: item.operation });
+  }
+  await addFormerProfiles(
+    context,
+    property,
+    resolved.filter(({ uniqueId }) => uniqueId !== undefined),
+    options,
+  );
+  return resolved;
+}
+
+/** Stores items, and settles those that got all of their keys. */
+async function store({ context, property, now, outcomes }: Ingestion, items: readonly Resolved[]): Promise<void> {
+  checkHeld(context.clock, now);
+  const events = await storeEvents(context.database, property, items, now).catch((error: unknown) => {
+    // Another process is at one of the operations and has stored its event first; the next look finds it.
+    if (isUniqueViolation(error)) return undefined;
+    throw error;
+  });
+  if (!events) return;
+  context.relay.wake();
+  for (const [index, { at, resolvedFrom }] of items.entries()) {
+    const event = events[index];
+    if (event) outcomes[at] = { event, isKnown: false, replayed: false, resolvedFrom };
+  }
+}
+
+function stillOpen<Item extends Checked>({ outcomes }: Ingestion, items: readonly Item[]): Item[] {
+  return items.filter(({ at }) => outcomes[at] === undefined);
+}
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+/** What an item is told whose event was stored before. The same operation is answered as it was then; anybody else is told of a replay. */
+function toKnown(
+  { operation, input, resolvedFrom }: Checked & { resolvedFrom?: string | undefined },
+  event: Event,
+): Stored {
+  const isOwn = operation !== undefined && event.id === encodeId("evt", operation);
+  return isOwn
+    ? { event, isKnown: true, replayed: false, resolvedFrom: mergedIdIn(input, event) }
+    : { event, isKnown: true, replayed: true, resolvedFrom };
+}
+
+/** The merged profile that an item named, if its event was stored for another. */
+function mergedIdIn({ profile }: EventInput, { profileId }: Event): string | undefined {
+  if (profile?.reference.case !== "profileId") return undefined;
+  const named = encodeId("prof", decodeId("prof", profile.reference.value, "profile_id"));
+  return named === profileId ? undefined : named;
+}
+
+function tooManyTypes(): DaybookError {
+  const message =
+    `The property has events of ${count(metricsMax)} types, and can have no more. ` +
+    "Send this event with a type that is there.";
+  return new DaybookError("too_many_items", message, { param: "type" });
+}
+
+function keyReused(): DaybookError {
+  const message = "`idempotency_key` was used for another event. Send a new key with a new event.";
+  return new DaybookError("idempotency_key_reused", message, { param: "idempotency_key" });
+}
