@@ -10,6 +10,7 @@ import { createDatabase } from "../support/database.ts";
 import { startKillableMesh } from "../support/mesh.ts";
 import { startNats } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
+import { random } from "../support/random.ts";
 
 const owner = new Owner();
 afterAll(() => owner.close());
@@ -70,7 +71,7 @@ test("each profile of an import that is killed halfway is written once, and each
   const path = `/api/profile-bulk-import-jobs/${job.body.data.id}`;
   const attributesOf = async () => (await api.get(path)).body.data?.attributes;
   for (let kill = 0; kill < killsMax && (await attributesOf())?.status !== "complete"; kill++) {
-    await sleep(Math.random() * 200);
+    await sleep(random(200));
     await Promise.all([mesh.restart("profile"), mesh.restart("event")]);
   }
   const done = await eventually(

@@ -1,11 +1,11 @@
 /** Conditions on properties hold what JSON says, whatever the keys and values are and however many there are. */
-import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { describeEverywhere } from "../support/daybook.ts";
 import { newEmail } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
 import { aggregatesPath, recordAll } from "../support/recount.ts";
+import { random } from "../support/random.ts";
 
 const at = "2026-01-01T00:00:00Z";
 const range = { from: at, to: "2026-01-02T00:00:00Z" };
@@ -46,8 +46,7 @@ describeEverywhere("conditions of aggregates", (daybook) => {
       { weight: 4, arbitrary: scalar },
       fc.dictionary(key, scalar, { maxKeys: 4 }),
     );
-    const seed = randomInt(2 ** 31);
-    console.log(`seed of the events: ${seed}`);
+    const seed = random(2 ** 31);
     const documents = fc.sample(fc.dictionary(key, value, { maxKeys: 8 }), { numRuns: 1_000, seed });
     const identifier = newEmail();
     await recordAll(

@@ -1,4 +1,5 @@
 /** Who may not see the values of identifiers learns them from nothing: no answer, order, filter or error of either surface. */
+import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import type { Answer, Api } from "../support/api.ts";
@@ -72,7 +73,7 @@ describeEverywhere("keys that may not see the values of identifiers", (daybook) 
     Object.assign(ids, { profiles: profile, events: event.body.data.id, metrics: metric, identifiers: identifier });
     Object.assign(ids, { "profile-bulk-import-jobs": jobId, accounts: property.propertyId });
     spare = async () =>
-      (await property.post("/v1/profiles", { identifiers: [{ type: "card", value: `spare-${Math.random()}` }] })).body
+      (await property.post("/v1/profiles", { identifiers: [{ type: "card", value: `spare-${randomUUID()}` }] })).body
         .data.id;
   });
 

@@ -5,6 +5,7 @@ import pg from "pg";
 import { expect, inject, test } from "vitest";
 import { describeOnMesh, type TestProperty } from "../support/daybook.ts";
 import { command, inputOf, Model, toOperations, type Command, type Person } from "./profiles.model.ts";
+import { random } from "../support/random.ts";
 
 describeOnMesh("profiles", (daybook) => {
   const nobody = "prof_01h00000000000000000000000";
@@ -98,7 +99,6 @@ describeOnMesh("profiles", (daybook) => {
     const ids: string[] = [];
     const written = new Map<string, string>();
     let marks = 0;
-    const random = (below: number): number => Math.floor(Math.random() * below);
     const someNames = () => Array.from({ length: 1 + random(2) }, () => ({ type: "card", value: `${random(25)}` }));
     const unique = (list: { type: string; value: string }[]) => [
       ...new Map(list.map((one) => [one.value, one])).values(),

@@ -1,5 +1,5 @@
 /** Processes are killed at any instant between claim and response, and clients ask again: each write is done once, and is answered the same. */
-import { randomInt, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { connectTo } from "../support/daybook.ts";
 import { startKillableMesh, type ProcessName } from "../support/mesh.ts";
 import { startNats } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
+import { pick, random } from "../support/random.ts";
 
 const owner = new Owner();
 afterAll(() => owner.close());
@@ -32,7 +33,7 @@ async function once(ways: readonly Api[], method: "POST" | "PATCH" | "DELETE", p
   const key = randomUUID();
   const seen: string[] = [];
   const ask = async (): Promise<Answer | undefined> => {
-    const api = ways[randomInt(ways.length)] as Api;
+    const api = pick(ways);
     const answer = await api
       .request(method, path, {
         headers: { "idempotency-key": key, ...(body ? { "content-type": "application/json" } : {}) },
@@ -42,7 +43,7 @@ async function once(ways: readonly Api[], method: "POST" | "PATCH" | "DELETE", p
       .catch((error: unknown) => void seen.push(String(error)));
     if (answer) seen.push(`${answer.status} ${answer.text}`);
     if (answer && answer.status < 500 && !answer.text.includes("idempotency_key_in_use")) return answer;
-    await sleep(randomInt(100));
+    await sleep(random(100));
     return undefined;
   };
   const limits = {
@@ -174,7 +175,7 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
 
   const over = new AbortController();
   const writing = Array.from({ length: clients }, async () => {
-    while (!over.signal.aborted) await (kinds[randomInt(kinds.length)] as (typeof kinds)[number])(ways, written);
+    while (!over.signal.aborted) await pick(kinds)(ways, written);
   });
   let killed = 0;
   const down = new Set<ProcessName>();
@@ -182,8 +183,8 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
   const isOver = (): boolean => killed >= kills && Math.min(written.events.size, written.profiles.size) > kills / 2;
   const killing = Array.from({ length: killers }, async () => {
     while (!isOver()) {
-      await sleep(randomInt(300));
-      const victim = victims[randomInt(victims.length)] as ProcessName;
+      await sleep(random(300));
+      const victim = pick(victims);
       if (down.has(victim)) continue;
       killed++;
       down.add(victim);

@@ -25,6 +25,7 @@ import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
+import { random } from "../support/random.ts";
 
 type Item = MessageInitShape<typeof EventJobItemSchema>;
 type Input = MessageInitShape<typeof EventInputSchema>;
@@ -204,7 +205,7 @@ test("each event is there once while messages come again and services are killed
     jobs.push(await begin(daybook, propertyId, items));
   }
   for (const name of ["event", "profile", "event", "profile"] as const) {
-    await sleep(Math.random() * 400);
+    await sleep(random(400));
     await mesh.restart(name);
   }
   for (const jobId of jobs) await finished(daybook, jobId, 120_000);

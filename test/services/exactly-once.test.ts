@@ -12,6 +12,7 @@ import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
 import { aggregated, expectAgreement, randomEvents, recordAll } from "../support/recount.ts";
+import { random } from "../support/random.ts";
 
 const owner = new Owner();
 afterAll(() => owner.close());
@@ -35,18 +36,18 @@ test("aggregates equal a recount", { timeout: 180_000 }, async () => {
   const writers = Array.from({ length: 3 }, async () => {
     while (!over.signal.aborted) {
       const theirs = people.map(({ id }) => ({ profile_id: id }));
-      await recordAll(api, randomEvents(1 + Math.floor(Math.random() * 300), from, to, theirs));
+      await recordAll(api, randomEvents(1 + random(300), from, to, theirs));
     }
   });
   const merging = (async () => {
     for (const [index, { id }] of people.slice(0, 10).entries()) {
       const { status } = await api.post(`${people[index + 10]?.path}/merge`, { source_profile_id: id });
       expect(status).toBe(200);
-      await sleep(Math.random() * 300);
+      await sleep(random(300));
     }
   })();
   for (let kill = 0; kill < kills; kill++) {
-    await sleep(Math.random() * 500);
+    await sleep(random(500));
     await mesh.restart("metric");
   }
   over.abort();

@@ -30,6 +30,7 @@ import { connectTo, describeEverywhere, testCall, type TestDaybook } from "../su
 import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
+import { random } from "../support/random.ts";
 
 type Item = MessageInitShape<typeof ImportItemSchema>;
 type Upsert = MessageInitShape<typeof UpsertProfileRequestSchema>;
@@ -339,7 +340,7 @@ test(
     );
     const jobs = [await begin(daybook, propertyId, items), await begin(daybook, propertyId, items.slice(0, 3000))];
     for (let kill = 0; kill < 4; kill++) {
-      await sleep(Math.random() * 400);
+      await sleep(random(400));
       await mesh.restart("profile");
     }
     const [long, short] = [

@@ -1,4 +1,5 @@
 /** What all test files share: one PostgreSQL, one nats-server, a Daybook in one process, and one as a mesh of five. */
+import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,8 @@ declare module "vitest" {
     natsUrl: string;
     singleProcess: DaybookAddresses;
     mesh: MeshAddresses;
+    /** Of all random draws; see random.ts. */
+    randomSeed: number;
   }
 }
 
@@ -44,6 +47,9 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
       process.env.DATABASE_URL ?? startServicesPostgres(join(folder, "postgres"), owner),
       process.env.NATS_URL ?? startNats(join(folder, "nats")).then((server) => owner.own(server).url),
     ]);
+    const randomSeed = Number(process.env.RANDOM_SEED ?? randomInt(2 ** 31));
+    console.log(`Random draws are made of RANDOM_SEED=${randomSeed}.`);
+    provide("randomSeed", randomSeed);
     provide("databaseUrl", databaseUrl);
     provide("natsUrl", natsUrl);
     const one = owner.own(await createDatabase(databaseUrl));

@@ -8,6 +8,7 @@ import { connect, headers, type Msg, type MsgHdrs, type NodeConnectionOptions } 
 import type { Closable } from "#shared/process/lifecycle.ts";
 import { signatureHeader, type Signer } from "#shared/bus/nats/signature.ts";
 import { eventually, freePort } from "./processes.ts";
+import { shuffled } from "./random.ts";
 
 /** A running server with JetStream. */
 export interface NatsServer extends Closable {
@@ -211,10 +212,7 @@ export async function repeatMessages(url: string, subject: string, times: number
   let repeated = 0;
   const publishing: Promise<unknown>[] = [];
   const repeatSome = (): void => {
-    for (const [at, message] of kept
-      .splice(0)
-      .toSorted(() => Math.random() - 0.5)
-      .entries()) {
+    for (const [at, message] of shuffled(kept.splice(0)).entries()) {
       const given = headers();
       given.set(repeatHeader, "1");
       given.set(signatureHeader, message.headers?.get(signatureHeader) ?? "");

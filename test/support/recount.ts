@@ -6,6 +6,7 @@ import type { Answer } from "./api.ts";
 import type { TestDaybook, TestProperty } from "./daybook.ts";
 import { newEmail } from "./people.ts";
 import { eventually } from "./processes.ts";
+import { random } from "./random.ts";
 
 /** What to count. */
 export interface Recount {
@@ -101,8 +102,6 @@ export function aggregated(api: TestProperty, body: object): Promise<Answer> {
     return Date.parse(answer.body.meta.as_of) > since ? answer : undefined;
   });
 }
-
-const random = (below: number): number => Math.floor(Math.random() * below);
 
 /** Events at random times of a range, some at its edges and at whole hours, with random values, of random people. */
 export function randomEvents(count: number, from: string, to: string, people: readonly object[]): object[] {
