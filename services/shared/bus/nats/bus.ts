@@ -2,15 +2,14 @@
  * The bus on NATS JetStream. The stream and its consumers are made when they are missing, also when a server comes back without its store.
  * While the server is away publishing fails, and goes on by itself when it is back.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream, type ConsumerMessages, type JetStreamManager } from "@nats-io/jetstream";
-import { connect, errors, type NatsConnection } from "@nats-io/transport-node";
+import { errors } from "@nats-io/transport-node";
 import type { Registry } from "prom-client";
 import { BusAwayError, type Bus, type BusMessage, type ConsumerState, type Published } from "../bus.ts";
 import { asError } from "../delivery.ts";
 import type { Log } from "../../process/log.ts";
-import type { Access } from "./access.ts";
 import { createAcks } from "./acks.ts";
+import { connectPatiently, watch, type Connecting } from "./connect.ts";
 import { consume, handlerMessagesMax, type RedeliveryLimits } from "./consume.ts";
 import {
   countDeadLetters,
@@ -35,21 +34,14 @@ import {
 } from "./stream.ts";
 
 /** What a bus on NATS is made from. */
-export interface NatsBusOptions {
-  /** Addresses of one or more servers of a cluster. */
-  servers: readonly string[];
-  /** Credentials and TLS; without it the server lets everybody in. */
-  access?: Access | undefined;
+export interface NatsBusOptions extends Connecting {
   /** Signs what is published; what comes without its signature is not taken. */
   signer: Signer;
-  /** Names the process, to whoever looks at the server. */
-  name: string;
   /** How many servers keep a message. A stream that is there is changed to it; unless it is said a new one has 1, and one that is there stays. */
   replicas?: number | undefined;
   redelivery?: RedeliveryLimits;
   /** Ends the waiting for a server. */
   signal?: AbortSignal;
-  log: Log;
   registry: Registry;
 }
 
@@ -62,7 +54,14 @@ const redeliveryDefault: RedeliveryLimits = { failuresMax: 10, redeliverDelayMsM
 /** Waits for a server, however long that takes; `nats/open.ts` makes a bus at once. @throws AbortError */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   const { replicas, redelivery = redeliveryDefault, signer, log, registry } = options;
-  const connection = await connectPatiently(options);
+  const connection = await connectPatiently(options, {
+    away: "NATS is away: messages wait in the outboxes until it is there",
+    signal: options.signal,
+    prepare: async (made) => {
+      const at = await managerOf(made);
+      await ensureReplicas(at, await ensureStream(at, replicas), replicas, log);
+    },
+  });
   const manager = await managerOf(connection);
   measureConsumers(registry, await managerOf(connection, metricsTimeoutMs));
   const client = jetstream(connection, { timeout: publishTimeoutMs });
@@ -162,50 +161,6 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       await connection.drain().catch(() => connection.close());
     },
   };
-}
-
-const startTimeoutMs = 2_000;
-const startRetryMs = 250;
-
-async function connectPatiently(options: NatsBusOptions): Promise<NatsConnection> {
-  const { servers, access, name, replicas, signal, log } = options;
-  for (let isFirst = true; ; isFirst = false) {
-    signal?.throwIfAborted();
-    let connection: NatsConnection | undefined;
-    try {
-      connection = await connect({
-        ...access,
-        servers: [...servers],
-        name,
-        timeout: startTimeoutMs,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 500,
-        // A server that comes back may not know its users yet.
-        ignoreAuthErrorAbort: true,
-      });
-      const manager = await managerOf(connection);
-      await ensureReplicas(manager, await ensureStream(manager, replicas), replicas, log);
-      return connection;
-    } catch (error) {
-      await connection?.close();
-      if (isFirst) log.warn({ err: error }, "NATS is away: messages wait in the outboxes until it is there");
-      await sleep(startRetryMs, undefined, signal ? { signal } : {});
-    }
-  }
-}
-
-/** @returns whether a server is connected at the moment, and how many there have been. */
-function watch(connection: NatsConnection): { isConnected: boolean; session: number } {
-  const state = { isConnected: true, session: 1 };
-  void (async () => {
-    for await (const { type } of connection.status()) {
-      if (type === "disconnect") state.isConnected = false;
-      if (type !== "reconnect") continue;
-      state.isConnected = true;
-      state.session++;
-    }
-  })();
-  return state;
 }
 
 const missing: ReadonlySet<string> = new Set([

@@ -1,50 +1,44 @@
 /**
- * Signals over NATS, without JetStream. A server that is away stops nobody: nothing waits for it, neither the start nor a signal, and what is
- * signalled meanwhile is lost. The connection comes back by itself.
+ * Signals over NATS, without JetStream. Nothing waits for a server: neither the start of a process nor a signal. Signals that are
+ * published while the server is away are lost.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { Counter, Gauge, type Registry } from "prom-client";
-import type { Log } from "../../process/log.ts";
 import { createLocalSignals, type Signals } from "../signals.ts";
-import type { Access } from "./access.ts";
+import { connectPatiently, watch, type Connecting, type ConnectionState } from "./connect.ts";
 import type { Signer } from "./signature.ts";
 
 // Not below the subjects of the bus, or its stream would keep what is of no use a moment later.
 const subjectPrefix = "daybook-signals.";
-const connectTimeoutMs = 2_000;
-const connectRetryMs = 500;
-// A connection that died without a word is noticed after two of them.
+// A connection that died silently is noticed after two of them.
 const pingIntervalMs = 5_000;
 const pingsMax = 2;
 
 /** Begins to connect, and goes on until it is closed. */
-export function connectNatsSignals(options: {
-  servers: readonly string[];
-  /** Credentials and TLS; without it the server lets everybody in. */
-  access?: Access | undefined;
-  /** Signs signals; those that come without its signature are not heard. */
+export function connectNatsSignals({
+  signer,
+  registry,
+  ...options
+}: Connecting & {
+  /** Signs signals; those that come without its signature are dropped. */
   signer: Signer;
-  /** Names the process, to whoever looks at the server. */
-  name: string;
-  log: Log;
   registry: Registry;
 }): Signals {
-  const { signer, log, registry } = options;
-  // Listeners in this process are told without a server. It sends them nothing of their own process.
+  const { log } = options;
+  // Handlers in this process need no server. It sends them no signal of their own process.
   const local = createLocalSignals(log);
   const subjects = new Set<string>();
   const closing = new AbortController();
   let connection: NatsConnection | undefined;
-  let isConnected = false;
-  let isToldAway = false;
+  let state: ConnectionState | undefined;
+  let isListening = false;
   registry.registerMetric(
     new Gauge({
       name: "daybook_signals_connected",
       help: "Whether signals of other processes arrive here: 1, or 0 while NATS is away.",
       registers: [],
       collect() {
-        this.set(isConnected ? 1 : 0);
+        this.set(isListening && state?.isConnected ? 1 : 0);
       },
     }),
   );
@@ -59,67 +53,48 @@ export function connectNatsSignals(options: {
     to.subscribe(subjectPrefix + subject, {
       callback: (error, message) => {
         if (error) log.warn({ err: error, subject }, "a subject cannot be listened to");
-        else if (signer.isSigned(message)) hear(subject, message.data);
+        else if (signer.isSigned(message)) deliver(subject, message.data);
         else unsigned.inc();
       },
     });
   }
 
-  function hear(subject: string, payload: Uint8Array): void {
+  function deliver(subject: string, payload: Uint8Array): void {
     try {
       local.publish(subject, payload);
     } catch (error) {
-      // What is thrown here would end the reading of the connection.
+      // An error thrown here would end the reading of the connection.
       log.warn({ err: error, subject }, "a signal was not taken");
     }
   }
 
-  /** Resolves when the connection is closed for good, be it by us. */
-  async function useConnection(): Promise<void> {
-    const made = await connect({
-      ...options.access,
-      servers: [...options.servers],
-      name: `${options.name} signals`,
-      noEcho: true,
-      timeout: connectTimeoutMs,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: connectRetryMs,
-      pingInterval: pingIntervalMs,
-      maxPingOut: pingsMax,
-    });
+  async function connect(): Promise<void> {
+    const made = await connectPatiently(
+      { ...options, name: `${options.name} signals` },
+      {
+        away: "NATS is away: signals are not heard",
+        signal: closing.signal,
+        noEcho: true,
+        pingInterval: pingIntervalMs,
+        maxPingOut: pingsMax,
+      },
+    );
     connection = made;
-    try {
-      if (closing.signal.aborted) return;
-      const statuses = made.status();
-      for (const subject of subjects) listen(made, subject);
-      await made.flush();
-      isConnected = true;
-      for await (const { type } of statuses) {
-        if (type === "disconnect") isConnected = false;
-        if (type === "reconnect") isConnected = true;
-      }
-    } finally {
-      connection = undefined;
-      isConnected = false;
-      await made.close();
-    }
+    state = watch(made);
+    for (const subject of subjects) listen(made, subject);
+    // A server that goes away meanwhile is told of the subjects when it is back.
+    await made.flush().catch(() => undefined);
+    isListening = true;
   }
 
-  const working = (async () => {
-    while (!closing.signal.aborted) {
-      await useConnection().catch((error: unknown) => {
-        if (!isToldAway && !closing.signal.aborted) log.warn({ err: error }, "NATS is away: signals are not heard");
-        isToldAway = true;
-      });
-      await sleep(connectRetryMs, undefined, { signal: closing.signal }).catch(() => undefined);
-    }
-  })();
+  // It fails only when it is closed first.
+  const connecting = connect().catch(() => undefined);
 
   return {
     publish(subject, payload) {
       local.publish(subject, payload);
       // The client would keep it for a server that is away, however long.
-      if (!isConnected) return;
+      if (!state?.isConnected) return;
       const headers = signer.sign(subjectPrefix + subject, payload);
       connection?.publish(subjectPrefix + subject, payload, { headers });
     },
@@ -131,9 +106,8 @@ export function connectNatsSignals(options: {
     },
     async close() {
       closing.abort();
-      const open = connection;
-      await open?.drain().catch(() => open.close());
-      await working;
+      await connecting;
+      await connection?.drain().catch(() => connection?.close());
       await local.close();
     },
   };
