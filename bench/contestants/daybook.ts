@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
@@ -21,9 +21,9 @@ export interface Daybook extends ServerProcess {
   /** Makes another key of the live property, with a limit of its own. */
   newKey: (requestsPerMinute: number) => Promise<string>;
   /** Makes a property with a key, for a neighbour of the live one. */
-  newProperty: () => Promise<{ key: string; propertyId: string }>;
+  newProperty: () => Promise<{ key: string; propertyId: Uuid }>;
   /** The test property, in which nothing is recorded but what a suite puts there. */
-  other: { key: string; propertyId: string };
+  other: { key: string; propertyId: Uuid };
   countEvents: () => Promise<number>;
   /** Waits until everything that was recorded has gone through the outbox to its consumers. */
   settle: () => Promise<void>;
@@ -113,12 +113,13 @@ async function readServices(database: BenchDatabase): Promise<Daybook["services"
   return { url: url ?? "", internalToken: internalToken ?? "" };
 }
 
-async function findProperty({ pool }: BenchDatabase, key: string): Promise<string> {
-  const { rows } = await pool.query<{ property_id: string }>(
+async function findProperty({ pool }: BenchDatabase, key: string): Promise<Uuid> {
+  const { rows } = await pool.query<{ property_id: Uuid }>(
     "SELECT property_id FROM identity.keys WHERE secret_hash = $1",
     [hashSecret(key)],
   );
-  return rows[0]?.property_id ?? "";
+  if (!rows[0]) throw new Error("there is no such key");
+  return rows[0].property_id;
 }
 
 async function drainOutboxes({ pool }: BenchDatabase, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /** Ninety days of events in the other property, and their roll-ups. Made once for all suites that need them. */
 import { spawn } from "node:child_process";
-import { encodeId } from "#shared/values/ids.ts";
+import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import { dataFolder } from "../contestants/daybook.ts";
 import type { SuiteContext } from "../suites/suite.ts";
 
@@ -12,7 +12,7 @@ export interface History {
   from: string;
   to: string;
   /** UUID */
-  property: string;
+  property: Uuid;
   /** How long it took to count them anew, in seconds. */
   rebuildSeconds: number;
 }

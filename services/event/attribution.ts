@@ -3,7 +3,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
 import { EventsLinkedSchema, type Event, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileStatus, type Profile, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId, encodeId, newUuid } from "#shared/values/ids.ts";
+import { decodeId, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
@@ -62,7 +62,7 @@ const referencesMax = 1_000;
  * Links the anonymous events under identifiers to the profiles that have those identifiers. Links are for good, so the profile service says whose
  * they are, not the message that mentions them.
  */
-export async function link(context: EventContext, property: string, identifiers: readonly Identifier[]): Promise<void> {
+export async function link(context: EventContext, property: Uuid, identifiers: readonly Identifier[]): Promise<void> {
   if (identifiers.length === 0) return;
   const columns = [identifiers.map(({ type }) => type), identifiers.map(({ value }) => value)];
   // Most of what is gained nobody has sent events under: one look for all of it tells.
@@ -78,7 +78,7 @@ export async function link(context: EventContext, property: string, identifiers:
 /** @returns identifiers by the id of the profile that has them. */
 async function findOwners(
   { profiles }: EventContext,
-  property: string,
+  property: Uuid,
   identifiers: readonly Identifier[],
 ): Promise<Map<string, Identifier[]>> {
   const owned = new Map<string, Identifier[]>();
@@ -99,7 +99,7 @@ async function findOwners(
 
 async function readProfile(
   { profiles }: EventContext,
-  property: string,
+  property: Uuid,
   profileId: string,
 ): Promise<Profile | undefined> {
   const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
@@ -114,7 +114,7 @@ async function readProfile(
  */
 export async function confirmRedacted(
   context: EventContext,
-  property: string,
+  property: Uuid,
   profileId: string,
   mergedIds: readonly string[],
 ): Promise<string[]> {
@@ -133,7 +133,7 @@ export async function confirmRedacted(
  */
 export async function confirmMerged(
   { profiles }: EventContext,
-  property: string,
+  property: Uuid,
   sourceIds: readonly string[],
 ): Promise<void> {
   for (let from = 0; from < sourceIds.length; from += referencesMax) {
@@ -149,7 +149,7 @@ export async function confirmMerged(
 /** Empties all events of a profile that was redacted, and all that is stored elsewhere of what they said. */
 export async function redact(
   context: EventContext,
-  property: string,
+  property: Uuid,
   profileIds: readonly string[],
   identifiers: readonly Identifier[],
 ): Promise<void> {
@@ -160,7 +160,7 @@ export async function redact(
 
 async function linkAll(
   { database, relay }: EventContext,
-  property: string,
+  property: Uuid,
   profileId: string,
   identifiers: readonly Identifier[],
 ): Promise<number> {
@@ -180,7 +180,7 @@ async function linkAll(
   return linked;
 }
 
-function toLinked(property: string, profileId: string, rows: readonly LinkedRow[]): EventsLinked {
+function toLinked(property: Uuid, profileId: string, rows: readonly LinkedRow[]): EventsLinked {
   return create(EventsLinkedSchema, {
     propertyId: encodeId("prop", property),
     profileId,

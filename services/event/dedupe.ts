@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import { encodeId, timeOfUuid } from "#shared/values/ids.ts";
+import { encodeId, timeOfUuid, type Uuid } from "#shared/values/ids.ts";
 import { digestOfKey } from "#shared/values/key-digest.ts";
 import type { Database, Queryable, Transaction } from "#shared/database/postgres.ts";
 import { formatMicros, toTimestamp } from "#shared/values/time.ts";
@@ -90,7 +90,7 @@ function keyName({ kind, key }: { kind: KeyKind; key: string }): string {
  */
 export async function findHeldEvents(
   database: Database,
-  property: string,
+  property: Uuid,
   items: readonly Keyed[],
   now: Micros,
 ): Promise<(HeldEvent | undefined)[]> {
@@ -123,7 +123,7 @@ export async function findHeldEvents(
 }
 
 /** What is known of an event that is stored no more, while it still keeps others out: as little as its id tells. */
-function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: string }, item?: Keyed): Event | undefined {
+function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: Uuid }, item?: Keyed): Event | undefined {
   if (kind !== "unique_id" || !item) return undefined;
   const at = toTimestamp(timeOfUuid(id) * 1000);
   const { type, source, backfill, profileId } = item;
@@ -141,14 +141,13 @@ function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: string }
 
 /** A key that an event is to hold. */
 interface Claim extends Key {
-  /** UUID */
-  eventId: string;
+  eventId: Uuid;
 }
 
 /** Claims keys that are free; of several claims to one key the first counts. @returns the claims that were granted, by keyName. */
 async function claimFirst(
   database: Queryable,
-  property: string,
+  property: Uuid,
   claims: readonly Claim[],
   now: Micros,
 ): Promise<Map<string, Claim>> {
@@ -173,8 +172,8 @@ async function claimFirst(
  */
 export async function claimAll(
   tx: Transaction,
-  property: string,
-  items: readonly (Keyed & { id: string })[],
+  property: Uuid,
+  items: readonly (Keyed & { id: Uuid })[],
   now: Micros,
 ): Promise<boolean[]> {
   const claims = items.map((item) => keysOf(item).map((key) => ({ ...key, eventId: item.id })));

@@ -3,7 +3,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfilesChangedSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, nilUuid, type Uuid } from "#shared/values/ids.ts";
 import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { deleteReplaced, rewriteMessages } from "#shared/outbox/outbox.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
@@ -18,14 +18,13 @@ const dayMicros = 24 * 60 * 60 * 1_000_000;
 // An answer is stored for 24 hours, and may show an event that was recorded 48 hours before, under the same dedupe_id.
 const answeredAgeMaxMicros = 4 * dayMicros;
 const changedSubject = "daybook.profile.changed";
-const noUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Empties the events of profiles: in their table, in the outbox and the bus, among the dead letters and in stored answers. Done again it changes
  * nothing but what came meanwhile.
  * @param profileIds of one person.
  */
-export async function empty(context: EventContext, property: string, profileIds: readonly string[]): Promise<void> {
+export async function empty(context: EventContext, property: Uuid, profileIds: readonly string[]): Promise<void> {
   const { database, bus } = context;
   const profiles = profileIds.map((id) => decodeId("prof", id, "profile_ids"));
   await inChunks(rowsMax, (rows) => emptyEvents(database, [property, profiles, rows]));
@@ -82,7 +81,7 @@ function readable(rewrite: Rewrite): Rewrite {
 /** Deletes the stored answers that show the profiles or any of their events. */
 async function forgetAnswers(
   { database, clock, identity }: EventContext,
-  property: string,
+  property: Uuid,
   profileIds: readonly string[],
 ): Promise<void> {
   const propertyId = encodeId("prop", property);
@@ -96,7 +95,7 @@ async function forgetAnswers(
   const since = formatMicros(clock.nowMicros() - answeredAgeMaxMicros);
   for (const profileId of profileIds) {
     const profile = decodeId("prof", profileId, "profile_ids");
-    let after: { occurredAt: Micros | undefined; id: string } = { occurredAt: undefined, id: noUuid };
+    let after: { occurredAt: Micros | undefined; id: Uuid } = { occurredAt: undefined, id: nilUuid };
     await inChunks(answersIdsMax, async (rows) => {
       const at = after.occurredAt === undefined ? "-infinity" : formatMicros(after.occurredAt);
       const found = await findReceivedSince(database, [property, profile, since, at, after.id, rows]);

@@ -9,7 +9,7 @@ import { Steps } from "#shared/scheduling/steps.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { count } from "#shared/values/count.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import { metricsMax } from "#shared/values/limits.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey } from "./dedupe.ts";
@@ -49,7 +49,7 @@ type Resolved = Checked & ResolvedEvent & { resolvedFrom: string | undefined };
 interface Ingestion {
   context: EventContext;
   /** UUID */
-  property: string;
+  property: Uuid;
   /** The instant at which all items are received. */
   now: Micros;
   /** Of the calls that this takes. */
@@ -62,13 +62,12 @@ const roundsMax = 10;
 
 /**
  * Stores events of one property.
- * @param property UUID
  * @param options of the calls that this takes.
  * @returns what became of each, in order.
  */
 export function ingest(
   context: EventContext,
-  property: string,
+  property: Uuid,
   inputs: readonly EventInput[],
   options: CallOptions,
 ): Promise<Outcome[]> {
@@ -121,7 +120,7 @@ async function skipStored<Item extends Checked>(ingestion: Ingestion, items: rea
   const rows = await readEvents(context.database, [property, ids]);
   const stored = new Map(rows.map((row) => [row.id, toEvent(row)]));
   for (const item of items) {
-    const event = stored.get(item.operation ?? "");
+    const event = item.operation && stored.get(item.operation);
     if (event) outcomes[item.at] = toKnown(item, event);
   }
   return stillOpen(ingestion, items);

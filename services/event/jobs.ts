@@ -21,7 +21,7 @@ import {
 import { isAway } from "#shared/bus/delivery.ts";
 import { DaybookError, internalError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
-import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/values/ids.ts";
+import { decodeId, deriveUuid, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction, type Transaction } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
@@ -43,7 +43,7 @@ const jobAgeMaxMicros = 7 * 24 * 60 * 60 * 1_000_000;
 const oldJobsMax = 50;
 
 /** Asks for a chunk of a job, once the transaction is committed. */
-export async function askForChunk(tx: Transaction, property: string, job: string, chunk: number): Promise<void> {
+export async function askForChunk(tx: Transaction, property: Uuid, job: Uuid, chunk: number): Promise<void> {
   const due = create(EventJobDueSchema, { propertyId: encodeId("prop", property), jobId: encodeId("job", job), chunk });
   await insertMessage(tx, [property, newUuid(), jobSubject, Buffer.from(toBinary(EventJobDueSchema, due))]);
 }

@@ -5,7 +5,7 @@ import type { ProfileReferenceSchema, ProfileResolution } from "#proto/daybook/p
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import type { DaybookError } from "#shared/values/errors.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { EventContext } from "./context.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 
@@ -14,12 +14,11 @@ type Resolution = Pick<ResolvedEvent, "profileId" | "identifier"> & { resolvedFr
 
 /**
  * Finds the profiles that events refer to.
- * @param property UUID
  * @returns for each reference, in order, its profile, or why it has none.
  */
 export async function resolveProfiles(
   { profiles }: EventContext,
-  property: string,
+  property: Uuid,
   references: MessageInitShape<typeof ProfileReferenceSchema>[],
   options: CallOptions,
 ): Promise<(Resolution | DaybookError)[]> {
@@ -47,7 +46,7 @@ function toResolution({ outcome }: ProfileResolution): Resolution | DaybookError
 /** Adds the profiles that were merged into those of events: what was stored for them counts as stored for their survivor. */
 export async function addFormerProfiles(
   { profiles }: EventContext,
-  property: string,
+  property: Uuid,
   events: readonly ResolvedEvent[],
   options: CallOptions,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import { encodeId, newUuid } from "#shared/values/ids.ts";
+import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction, type Database, type Queryable } from "#shared/database/postgres.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { claimAll, hasKeys } from "./dedupe.ts";
@@ -39,7 +39,7 @@ interface Message {
  */
 export async function storeEvents(
   database: Database,
-  property: string,
+  property: Uuid,
   items: readonly ResolvedEvent[],
   now: Micros,
 ): Promise<(Event | undefined)[]> {
@@ -60,7 +60,7 @@ export async function storeEvents(
   });
 }
 
-async function insert(database: Queryable, property: string, drafts: readonly Draft[], now: Micros): Promise<void> {
+async function insert(database: Queryable, property: Uuid, drafts: readonly Draft[], now: Micros): Promise<void> {
   // The name goes over the bus, and is not kept here.
   const events = drafts.map(({ item: { metricName }, event }) =>
     metricName === undefined ? event : { ...event, metricName },
@@ -105,7 +105,7 @@ function toRow(item: ResolvedEvent, now: Micros): EventRow {
 }
 
 /** Packs events into as few messages as their size allows. */
-function toMessages(property: string, events: readonly Event[]): Message[] {
+function toMessages(property: Uuid, events: readonly Event[]): Message[] {
   const groups: Event[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const event of events) {
@@ -130,7 +130,7 @@ function toMessages(property: string, events: readonly Event[]): Message[] {
 }
 
 /** It names the events only: what they know of a person stays in their rows. */
-function anonymousMessages(property: string, eventIds: string[]): Message[] {
+function anonymousMessages(property: Uuid, eventIds: string[]): Message[] {
   if (eventIds.length === 0) return [];
   const message = create(AnonymousEventsRecordedSchema, { propertyId: encodeId("prop", property), eventIds });
   const payload = Buffer.from(toBinary(AnonymousEventsRecordedSchema, message));

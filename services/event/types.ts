@@ -5,12 +5,13 @@
 import { LRUCache } from "lru-cache";
 import { metricsMax } from "#shared/values/limits.ts";
 import { withTransaction, type Database } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { findTypes, insertTypes, lockTypeCount } from "./sql/types.ts";
 
 /** See createEventTypes. */
 export interface EventTypes {
   /** Gives a property the types that it does not have yet, in their order. @returns those that would be too many. */
-  admit(property: string, types: readonly string[]): Promise<ReadonlySet<string>>;
+  admit(property: Uuid, types: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 const rememberedMax = 50_000;
@@ -19,7 +20,7 @@ const none: ReadonlySet<string> = new Set();
 export function createEventTypes(database: Database): EventTypes {
   // Types are never taken back, so what is remembered stays true. What was refused is not remembered.
   const known = new LRUCache<string, true>({ max: rememberedMax });
-  const keyOf = (property: string, type: string): string => `${property} ${type}`;
+  const keyOf = (property: Uuid, type: string): string => `${property} ${type}`;
 
   return {
     async admit(property, types) {

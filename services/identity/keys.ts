@@ -1,7 +1,7 @@
 /** Storing of a key: its hash, never its secret. */
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { newUuid } from "#shared/values/ids.ts";
+import { newUuid, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import { newestRevision, type Revision } from "#shared/values/revisions.ts";
 import { formatMicros } from "#shared/values/time.ts";
@@ -10,8 +10,7 @@ import { insertKey, type KeyRow } from "./sql/keys.ts";
 
 /** What a key is made of. */
 export interface NewKey {
-  /** UUID */
-  propertyId: string;
+  propertyId: Uuid;
   name: string;
   secret: string;
   scopes: readonly string[];

@@ -6,6 +6,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { isLeasable, isWindowStart, requestsMax } from "./domain/windows.ts";
 import { leaseRequests, type WindowName } from "./sql/rate-windows.ts";
 
@@ -22,8 +23,8 @@ export interface Wish extends WindowRef {
   limitUnknown: boolean;
 }
 
-/** A window of a key. Ids are UUIDs. */
-export type KeyWindow = WindowRef & { propertyId: string; keyId: string };
+/** A window of a key. */
+export type KeyWindow = WindowRef & { propertyId: Uuid; keyId: Uuid };
 
 // A share is at most a quarter of the limit, and a hundredth for who cannot know whether it is little or much.
 const knownPart = 4;

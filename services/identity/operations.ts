@@ -9,7 +9,7 @@ import {
   type OperationClaim,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, newUuid, tryDecodeId, type Uuid } from "#shared/values/ids.ts";
 import { digestOfKey } from "#shared/values/key-digest.ts";
 import type { Database } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
@@ -37,7 +37,7 @@ const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /** A claim, with the property as a UUID. */
 interface Claim {
-  property: string;
+  property: Uuid;
   /** Digest of the caller's key. */
   key: string;
   fingerprint: Uint8Array;
@@ -160,7 +160,7 @@ async function settle(database: Database, settlements: readonly Settlement[]): P
   return settlements.map((one) => settled.has(one));
 }
 
-function propertyOf({ operation }: Settlement): string {
+function propertyOf({ operation }: Settlement): Uuid {
   return decodeId("prop", operation.propertyId, "property_id");
 }
 
@@ -188,7 +188,7 @@ const subjectPattern = /\b(?:prof|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
  * Whom an answer speaks of: every profile and event whose id stands in it, as UUIDs. An id that a caller stored is among them, which does no harm: an answer
  * that is forgotten is made again.
  */
-function subjectsOf({ body }: OperationAnswer): string[] {
+function subjectsOf({ body }: OperationAnswer): Uuid[] {
   const ids = new Set(body.match(subjectPattern));
   return [...ids].flatMap((id) => tryDecodeId("prof", id) ?? tryDecodeId("evt", id) ?? []);
 }
@@ -234,7 +234,7 @@ function underWay(): ClaimOutcome {
   return create(ClaimOutcomeSchema, { outcome: { case: "underWay", value: {} } });
 }
 
-function nameOf(property: string, key: string): string {
+function nameOf(property: Uuid, key: string): string {
   return `${property} ${key}`;
 }
 

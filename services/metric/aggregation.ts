@@ -3,7 +3,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import { Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { encodeId } from "#shared/values/ids.ts";
+import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { Reader } from "#shared/database/reads.ts";
@@ -22,7 +22,7 @@ import { readSetsWithin, sumRollups } from "./sql/rollups.ts";
 /** Which metric is asked. */
 export interface Asked {
   /** UUIDs */
-  property: string;
+  property: Uuid;
   metric: string;
   name: string;
 }
@@ -216,10 +216,10 @@ function checkSize({ size }: SeriesCollector<ProfileSet>, buckets: number): void
 const uuidBytes = 16;
 
 /** UUIDs that stand one behind the other. */
-function uuidsOf(packed: Uint8Array): string[] {
+function uuidsOf(packed: Uint8Array): Uuid[] {
   const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.length).toString("hex");
   return Array.from({ length: packed.length / uuidBytes }, (_, index) => {
     const uuid = hex.slice(index * 2 * uuidBytes, (index + 1) * 2 * uuidBytes);
-    return `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}-${uuid.slice(16, 20)}-${uuid.slice(20)}`;
+    return `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}-${uuid.slice(16, 20)}-${uuid.slice(20)}` as Uuid;
   });
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Event, ListEventsResponse } from "#proto/daybook/event/v1/event_pb.ts";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import { callOptions, calling } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
@@ -96,8 +96,8 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
       const ids = await learnMetrics(tx, property, digests, "anew");
       const numbers = await addCells(tx, context.numbers, property, building, cellsOf(digests, ids));
       const at = formatMicros(last.receivedAt ? fromTimestamp(last.receivedAt) : 0);
-      const place = [at, decodeId("evt", last.id, "id"), events.length];
-      const advanced = await advanceBuilding(tx, [property, building, ...place]);
+      const event = decodeId("evt", last.id, "id");
+      const advanced = await advanceBuilding(tx, [property, building, at, event, events.length]);
       if (advanced.length === 0) throw new BegunAnew();
       return numbers;
     });
@@ -119,7 +119,7 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
 }
 
 /** Deletes what is not shown any more. Should this be cut short, the next building of the property does the rest: nothing reads it meanwhile. */
-async function deleteOld({ database }: MetricContext, property: string, shown: number): Promise<void> {
+async function deleteOld({ database }: MetricContext, property: Uuid, shown: number): Promise<void> {
   const ids = (await readMetricIds(database, [property])).map(({ id }) => id);
   await inChunks(rowsMax, (rows) => deleteOldRollups(database, [property, ids, shown, rows]));
   await inChunks(rowsMax, (rows) => deleteOldSets(database, [property, ids, shown, rows]));

@@ -1,6 +1,6 @@
 /** Counts digests of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
-import { newUuid } from "#shared/values/ids.ts";
+import { newUuid, type Uuid } from "#shared/values/ids.ts";
 import { mergeSchema, type ObservedSchema } from "#shared/values/observed-schema.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
@@ -26,7 +26,7 @@ export async function digestEvents(events: readonly Event[]): Promise<Map<string
 
 /** Cells of one metric. */
 interface MetricCells {
-  metricId: string;
+  metricId: Uuid;
   cells: Iterable<Cell>;
 }
 
@@ -37,10 +37,10 @@ interface MetricCells {
  */
 export async function learnMetrics(
   tx: Transaction,
-  property: string,
+  property: Uuid,
   digests: ReadonlyMap<string, Digest>,
   counted: "new" | "anew",
-): Promise<Map<string, string>> {
+): Promise<Map<string, Uuid>> {
   const names = [...digests.keys()];
   let metrics = await lockMetrics(tx, [property, names]);
   if (metrics.length < names.length) {
@@ -81,15 +81,15 @@ export async function learnMetrics(
 }
 
 /** The cells of digests, by metric. */
-export function cellsOf(digests: ReadonlyMap<string, Digest>, ids: ReadonlyMap<string, string>): MetricCells[] {
-  return [...digests].map(([name, { cells }]) => ({ metricId: ids.get(name) ?? "", cells: cells.values() }));
+export function cellsOf(digests: ReadonlyMap<string, Digest>, ids: ReadonlyMap<string, Uuid>): MetricCells[] {
+  return [...digests].map(([name, { cells }]) => ({ metricId: ids.get(name) as Uuid, cells: cells.values() }));
 }
 
 /** Adds cells to the roll-ups of a generation. Their metrics must be locked. @returns the numbers of their profiles. */
 export async function addCells(
   tx: Transaction,
   numbers: ProfileNumbers,
-  property: string,
+  property: Uuid,
   generation: number,
   metrics: readonly MetricCells[],
 ): Promise<Numbers> {
@@ -125,7 +125,7 @@ export async function addCells(
   return given;
 }
 
-function keyColumns(rows: readonly { metricId: string; cell: Cell }[]): string[][] {
+function keyColumns(rows: readonly { metricId: Uuid; cell: Cell }[]): string[][] {
   return [
     rows.map(({ metricId }) => metricId),
     rows.map(({ cell }) => formatMicros(cell.period)),

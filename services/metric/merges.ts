@@ -2,7 +2,7 @@
 import { RoaringBitmap32 } from "roaring-wasm";
 import type { CallOptions } from "@connectrpc/connect";
 import type { Merge } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { encodeId, lowestUuidAt, timeOfUuid } from "#shared/values/ids.ts";
+import { encodeId, lowestUuidAt, timeOfUuid, type Uuid, toUuid } from "#shared/values/ids.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import { withTransaction, type Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
@@ -15,7 +15,7 @@ const mergesMax = 10_000;
 const lateMergesMs = 120_000;
 
 /** Learns of all merges that are on record at this moment. */
-export async function pullMerges(context: MetricContext, property: string, options: CallOptions): Promise<void> {
+export async function pullMerges(context: MetricContext, property: Uuid, options: CallOptions): Promise<void> {
   const { database, profiles, numbers } = context;
   const propertyId = encodeId("prop", property);
   const [known] = await readMerged(database, [property]);
@@ -28,11 +28,11 @@ export async function pullMerges(context: MetricContext, property: string, optio
     ({ hasMore } = page);
     const last = page.merges.at(-1);
     if (!last) return;
-    after = last.mergeId;
-    await note(page.merges, last.mergeId);
+    after = toUuid(last.mergeId);
+    await note(page.merges, after);
   }
 
-  async function note(merges: readonly Merge[], last: string): Promise<void> {
+  async function note(merges: readonly Merge[], last: Uuid): Promise<void> {
     const given = await withTransaction(database, async (tx) => {
       const found = await numbers.give(
         tx,
@@ -59,7 +59,7 @@ export async function pullMerges(context: MetricContext, property: string, optio
 }
 
 /** Puts survivors in the place of profiles that were merged away. */
-export async function uniteMerged(database: Queryable, property: string, sets: readonly ProfileSet[]): Promise<void> {
+export async function uniteMerged(database: Queryable, property: Uuid, sets: readonly ProfileSet[]): Promise<void> {
   const [row] = await readMerged(database, [property]);
   if (!row?.merged) return;
   const merged = readProfileSet(row.merged);
@@ -88,7 +88,7 @@ export async function uniteMerged(database: Queryable, property: string, sets: r
 /** @returns the end of the chain that begins at a number. */
 async function findSurvivors(
   database: Queryable,
-  property: string,
+  property: Uuid,
   numbers: number[],
   merged: ProfileSet,
 ): Promise<(number: number) => number> {

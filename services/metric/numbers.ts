@@ -1,6 +1,6 @@
 /** Small numbers of profiles. A profile gets its number when it first comes up, and keeps it. */
 import { LRUCache } from "lru-cache";
-import { tryDecodeId } from "#shared/values/ids.ts";
+import { tryDecodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable, Transaction } from "#shared/database/postgres.ts";
 import { findNumbers, insertNumbers } from "./sql/profiles.ts";
 import { lockNumbers, takeNumbers } from "./sql/properties.ts";
@@ -11,18 +11,18 @@ export type Numbers = Map<string, number>;
 /** See the head of this file. */
 export interface ProfileNumbers {
   /** Numbers of profiles; those that have none get one. To be remembered once the transaction is committed. */
-  give(tx: Transaction, property: string, profileIds: Iterable<string>): Promise<Numbers>;
+  give(tx: Transaction, property: Uuid, profileIds: Iterable<string>): Promise<Numbers>;
   /** Spares looking them up for a while. */
-  remember(property: string, numbers: Numbers): void;
+  remember(property: Uuid, numbers: Numbers): void;
 }
 
 const rememberedMax = 200_000;
 
 export function createProfileNumbers(): ProfileNumbers {
   const known = new LRUCache<string, number>({ max: rememberedMax });
-  const keyOf = (property: string, id: string): string => `${property} ${id}`;
+  const keyOf = (property: Uuid, id: string): string => `${property} ${id}`;
 
-  async function lookUp(database: Queryable, property: string, ids: readonly string[], found: Numbers): Promise<void> {
+  async function lookUp(database: Queryable, property: Uuid, ids: readonly string[], found: Numbers): Promise<void> {
     if (ids.length === 0) return;
     const idOf = new Map(ids.map((id) => [uuidOf(id), id]));
     for (const { profile_id: uuid, number } of await findNumbers(database, [property, [...idOf.keys()]])) {
@@ -30,7 +30,7 @@ export function createProfileNumbers(): ProfileNumbers {
     }
   }
 
-  async function find(database: Queryable, property: string, profileIds: Iterable<string>): Promise<Numbers> {
+  async function find(database: Queryable, property: Uuid, profileIds: Iterable<string>): Promise<Numbers> {
     const found: Numbers = new Map();
     const unknown: string[] = [];
     for (const id of profileIds) {
@@ -67,7 +67,7 @@ export function createProfileNumbers(): ProfileNumbers {
   };
 }
 
-function uuidOf(profileId: string): string {
+function uuidOf(profileId: string): Uuid {
   const uuid = tryDecodeId("prof", profileId);
   if (uuid === undefined) throw new Error("this is not the id of a profile");
   return uuid;

@@ -4,7 +4,7 @@
  */
 import type { CallOptions } from "@connectrpc/connect";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
-import { encodeId, newUuid } from "#shared/values/ids.ts";
+import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
@@ -20,8 +20,8 @@ import { readMetrics, registerMetrics, type MetricRow } from "./sql/metrics.ts";
 export async function readOrRegister(
   database: Queryable,
   reader: Queryable,
-  property: string,
-  ids: readonly string[],
+  property: Uuid,
+  ids: readonly Uuid[],
   names: readonly string[],
 ): Promise<MetricRow[]> {
   const rows = await readMetrics(reader, [property, ids, names]);
@@ -36,7 +36,7 @@ export async function readOrRegister(
 export async function findByName(
   { database, events }: MetricContext,
   reader: Queryable,
-  property: string,
+  property: Uuid,
   name: string,
   options: CallOptions,
 ): Promise<MetricRow | undefined> {

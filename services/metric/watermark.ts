@@ -2,7 +2,7 @@
 import type { CallOptions, Client } from "@connectrpc/connect";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, toUuid } from "#shared/values/ids.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
@@ -23,8 +23,8 @@ export async function readAsOf(
   const recorded = fromTimestamp(recordedUpTo);
   if (waiting.length === 0) return { recorded, counted: recorded };
   const property = decodeId("prop", propertyId, "property_id");
-  const rows = await findBatches(database, [property, waiting.map(({ batchId }) => batchId)]);
-  const taken = new Set(rows.map(({ id }) => id));
+  const rows = await findBatches(database, [property, waiting.map(({ batchId }) => toUuid(batchId))]);
+  const taken = new Set<string>(rows.map(({ id }) => id));
   // Those that are not told of were received no earlier than the last one that is.
   const open = waiting.find(({ batchId }) => !taken.has(batchId)) ?? (hasMore ? waiting.at(-1) : undefined);
   const before = open?.receivedAt ? fromTimestamp(open.receivedAt) - 1 : recorded;

@@ -3,7 +3,7 @@ import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/p
 import { ProfilesChangedSchema, type ProfileChangeSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Place } from "#shared/bus/bus.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import { encodeId, newUuid } from "#shared/values/ids.ts";
+import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { rewriteMessages } from "#shared/outbox/outbox.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
@@ -16,8 +16,7 @@ export const subject = "daybook.profile.changed";
 
 /** A row of the outbox. */
 export interface Message {
-  /** UUID */
-  id: string;
+  id: Uuid;
   payload: Buffer;
 }
 
@@ -27,7 +26,7 @@ type Change = NonNullable<MessageInitShape<typeof ProfileChangeSchema>["change"]
 const mergedIdsPerMessageMax = 10_000;
 
 /** Packs what happened to a profile into a message. */
-export function messageOf(property: string, profile: string, now: Micros, changes: readonly Change[]): Message {
+export function messageOf(property: Uuid, profile: Uuid, now: Micros, changes: readonly Change[]): Message {
   const id = newUuid();
   const message = create(ProfilesChangedSchema, {
     messageId: id,
@@ -40,8 +39,8 @@ export function messageOf(property: string, profile: string, now: Micros, change
 
 /** What is told of a profile that is new. */
 export function createdMessage(
-  property: string,
-  profile: string,
+  property: Uuid,
+  profile: Uuid,
   now: Micros,
   identifiers: readonly NormalIdentifier[],
 ): Message {
@@ -50,8 +49,8 @@ export function createdMessage(
 
 /** What is told of a profile that was given identifiers; nothing, if no anonymous event can have any of them. */
 export function identifiedMessages(
-  property: string,
-  profile: string,
+  property: Uuid,
+  profile: Uuid,
   now: Micros,
   identifiers: readonly NormalIdentifier[],
 ): Message[] {
@@ -65,10 +64,10 @@ export function identifiedMessages(
  * @param repeated says again what was said before.
  */
 export function redactedMessages(
-  property: string,
-  profile: string,
+  property: Uuid,
+  profile: Uuid,
   now: Micros,
-  merged: readonly string[],
+  merged: readonly Uuid[],
   identifiers: readonly NormalIdentifier[],
   repeated = false,
 ): Message[] {
@@ -111,8 +110,8 @@ export async function tell(tx: Transaction, turn: Turn, messages: readonly Messa
  */
 export async function forgetIdentifiers(
   tx: Transaction,
-  property: string,
-  profiles: readonly string[],
+  property: Uuid,
+  profiles: readonly Uuid[],
 ): Promise<{ taken: NormalIdentifier[]; replaced: Place[] }> {
   const forgotten = new Set(profiles.map((id) => encodeId("prof", id)));
   const taken: NormalIdentifier[] = [];

@@ -5,6 +5,7 @@ import type { Closable } from "#shared/process/lifecycle.ts";
 import { mergeSchema, observe, teaches, walk, type ObservedSchema } from "#shared/values/observed-schema.ts";
 import { withTransaction, type Queryable, type Transaction } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import {
   lockSchema,
   readNewestAttributes,
@@ -17,18 +18,17 @@ import {
 export interface AttributeSchemas extends Closable {
   /**
    * Learns from attributes that were written. What cannot be learned now is learned when the like of it is written again: this never fails.
-   * @param property UUID.
    * @param attributes the texts of JSON objects.
    */
-  learn(property: string, attributes: readonly string[]): Promise<void>;
+  learn(property: Uuid, attributes: readonly string[]): Promise<void>;
   /** What is known by now, to whichever process. */
-  read(property: string): Promise<ObservedSchema>;
+  read(property: Uuid): Promise<ObservedSchema>;
   /**
    * Forgets what of the attributes of a profile none of the newest others has: a key can tell of a person too.
    * @param tx in which the profile is emptied already.
    * @param attributes what it had.
    */
-  forget(tx: Transaction, property: string, attributes: string): Promise<void>;
+  forget(tx: Transaction, property: Uuid, attributes: string): Promise<void>;
 }
 
 // Of all properties that are remembered together. A path takes about 150 bytes.
@@ -60,7 +60,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   const looks = new Map<string, Promise<ObservedSchema>>();
 
   // A property is learned of by one transaction at a time, however many writes of it show something new at once.
-  const learning = createBatcher<ObservedSchema, void>({
+  const learning = createBatcher<ObservedSchema, void, Uuid>({
     async flush(property, items) {
       const observed: ObservedSchema = new Map();
       for (const item of items) mergeSchema(observed, item);
@@ -78,7 +78,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   });
 
   /** Adds to a schema. Whoever else adds to it waits, and sees what is added here. @returns the whole. */
-  function unite(property: string, observed: ObservedSchema, hasLookedBack = false): Promise<ObservedSchema> {
+  function unite(property: Uuid, observed: ObservedSchema, hasLookedBack = false): Promise<ObservedSchema> {
     return withTransaction(database, async (tx) => {
       const [row] = await lockSchema(tx, [property]);
       const schema = toSchema(row);
@@ -94,7 +94,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   }
 
   /** Learns from profiles that were written before there was anyone to learn. */
-  async function lookBack(property: string, isKnown: boolean): Promise<ObservedSchema> {
+  async function lookBack(property: Uuid, isKnown: boolean): Promise<ObservedSchema> {
     const observed: ObservedSchema = new Map();
     let profiles = 0;
     for await (const attributes of newestAttributes(database, property)) {
@@ -149,7 +149,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
 }
 
 /** Attributes of the newest profiles of a property, as far as a look goes. */
-async function* newestAttributes(from: Queryable, property: string): AsyncGenerator<string> {
+async function* newestAttributes(from: Queryable, property: Uuid): AsyncGenerator<string> {
   let profiles = 0;
   let bytes = 0;
   let before = beyondAllIds;

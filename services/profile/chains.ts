@@ -4,6 +4,7 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { Attributes } from "./domain/attributes.ts";
 import { identifierKey, type WantedIdentifier } from "#shared/values/identifiers.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { listingFaults } from "./faults.ts";
 import { findHolders } from "./holders.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
@@ -16,7 +17,7 @@ export interface Upsert {
   request: UpsertProfileRequest;
   identifiers: readonly WantedIdentifier[];
   /** The UUID of its operation, if it is of one. */
-  operation: string | undefined;
+  operation: Uuid | undefined;
 }
 
 /** Upserts that write to the same profile, in order. More than one have one holder, who is the same for all. */

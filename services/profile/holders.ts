@@ -1,6 +1,6 @@
 /** Whose identifiers are: the same person's, nobody's, or those of several. */
 import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { UpdateProfileRequest, UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import {
@@ -88,7 +88,7 @@ export function chooseRemoved(
   wanted: readonly NormalIdentifier[],
   gains: boolean,
   isUnwanted: (identifier: ProfileIdentifierRow) => boolean,
-): string[] {
+): Uuid[] {
   const kept = new Set(wanted.map(identifierKey));
   const removed = identifiers.filter((own) => isUnwanted(own) && !kept.has(identifierKey(own)));
   if (removed.length > 0 && removed.length === identifiers.length && !gains) {

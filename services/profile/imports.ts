@@ -19,10 +19,10 @@ import type { Micros } from "#shared/values/clock.ts";
 import { isAway } from "#shared/bus/delivery.ts";
 import { DaybookError, internalError } from "#shared/values/errors.ts";
 import { toErrorMessage } from "#shared/rpc/errors.ts";
-import { decodeId, deriveUuid, encodeId, newUuid } from "#shared/values/ids.ts";
+import { decodeId, deriveUuid, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { inChunks, withTransaction, type Transaction } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros, toTimestamp } from "#shared/values/time.ts";
+import { formatMicros, toTimestamp, type Instant } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import {
   advanceImportJob,
@@ -51,7 +51,7 @@ const oldJobsMax = 100;
 const rowsMax = 5_000;
 
 /** Before that was made what is forgotten by now. */
-export function oldestJob(now: Micros): string {
+export function oldestJob(now: Micros): Instant {
   return formatMicros(now - jobAgeMaxMicros);
 }
 
@@ -77,21 +77,16 @@ export function toImportJob(row: ImportJobRow): ImportJob {
 
 /**
  * Finds a job.
- * @param property UUID, as `job` is.
  * @throws DaybookError `resource_not_found`, also for one that is forgotten.
  */
-export async function readJob(
-  { database, clock }: ProfileContext,
-  property: string,
-  job: string,
-): Promise<ImportJobRow> {
+export async function readJob({ database, clock }: ProfileContext, property: Uuid, job: Uuid): Promise<ImportJobRow> {
   const [row] = await findImportJob(database, [property, job, oldestJob(clock.nowMicros())]);
   if (!row) throw new DaybookError("resource_not_found", "There is no such job.", { param: "job_id" });
   return row;
 }
 
 /** Asks for a chunk of a job, once the transaction is committed. */
-export async function askForChunk(tx: Transaction, property: string, job: string, chunk: number): Promise<void> {
+export async function askForChunk(tx: Transaction, property: Uuid, job: Uuid, chunk: number): Promise<void> {
   const due = create(ImportDueSchema, { propertyId: encodeId("prop", property), jobId: encodeId("job", job), chunk });
   const payload = Buffer.from(toBinary(ImportDueSchema, due));
   await insertMessages(tx, [property, [newUuid()], importSubject, [payload], [0]]);
@@ -139,12 +134,12 @@ export async function importChunk(context: ProfileContext, { propertyId, jobId, 
 }
 
 /** The id of the profile that was written, or why none was. */
-type ItemOutcome = string | DaybookError;
+type ItemOutcome = Uuid | DaybookError;
 
 /** Writes items in order; neighbours that are upserts go together. */
 async function writeItems(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   items: readonly ImportItem[],
 ): Promise<ItemOutcome[]> {
   const outcomes: ItemOutcome[] = [];
@@ -170,7 +165,7 @@ async function writeItems(
 
 async function upsertAll(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   requests: readonly UpsertProfileRequest[],
 ): Promise<ItemOutcome[]> {
   const toOutcome = (outcome: UpsertOutcome | undefined): ItemOutcome => {
@@ -208,7 +203,7 @@ async function settle({ log }: ProfileContext, work: () => Promise<ItemOutcome>)
 /** Empties what is kept of refused items that name somebody by any of some identifiers. */
 export async function emptyImportErrorsOf(
   tx: Transaction,
-  property: string,
+  property: Uuid,
   identifiers: readonly { type: string; value: string }[],
 ): Promise<void> {
   const phones = identifiers.flatMap(({ type, value }) => (type === "phone" ? [value] : []));

@@ -1,5 +1,5 @@
 /** Operations: writes that are done once however often they are asked for, as their record stands or falls with them. */
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { findOperations, insertOperations } from "./sql/operations.ts";
@@ -16,10 +16,10 @@ const ageMaxMicros = 48 * 60 * 60 * 1_000_000;
  */
 export async function oncePerOperation<T extends { row: ProfileRow }>(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   { operationId }: { operationId?: string },
   attempt: (turn: Turn) => Promise<T>,
-  first?: readonly string[],
+  first?: readonly Uuid[],
 ): Promise<T> {
   if (operationId === undefined) return inTurns(context, property, attempt, first);
   const operation = decodeId("op", operationId, "operation_id");
@@ -37,8 +37,8 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
 /** An operation that a turn has done. */
 export interface DoneOperation {
   /** UUIDs */
-  operation: string;
-  profile: string;
+  operation: Uuid;
+  profile: Uuid;
   /** What to answer beside the profile. */
   note: object;
 }
@@ -65,8 +65,8 @@ export async function recordOperations(
  */
 export async function findDone<Note>(
   { database, property, now }: Turn,
-  operations: readonly string[],
-): Promise<Map<string, Note & { row: ProfileRow }>> {
+  operations: readonly Uuid[],
+): Promise<Map<Uuid, Note & { row: ProfileRow }>> {
   if (operations.length === 0) return new Map();
   const done = await findOperations(database, [property, operations, formatMicros(now)]);
   if (done.length === 0) return new Map();

@@ -3,6 +3,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import { serviceUnavailable } from "#shared/values/errors.ts";
 import { withTransaction, type Queryable, type Transaction } from "#shared/database/postgres.ts";
 import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import type { ProfileContext } from "./context.ts";
 import { findTargets, lockProfile } from "./sql/profiles.ts";
 
@@ -12,10 +13,10 @@ export interface Turn {
   /** The transaction, in a turn that has one. */
   tx: Transaction | undefined;
   /** Profiles that nobody else can write to until its end. */
-  held: ReadonlySet<string>;
-  property: string;
-  /** The UUID of the operation that it is a try of, if it is one of an operation: a profile that it makes has the same. */
-  operation: string | undefined;
+  held: ReadonlySet<Uuid>;
+  property: Uuid;
+  /** The operation that it is a try of, if it is one of an operation: a profile that it makes has the same. */
+  operation: Uuid | undefined;
   now: Micros;
   /** Whether it has written into the outbox. */
   hasNews: boolean;
@@ -26,7 +27,7 @@ export interface Turn {
 }
 
 /** Begins a turn that holds nobody. */
-export function openTurn({ database, clock, relay }: ProfileContext, property: string): Turn {
+export function openTurn({ database, clock, relay }: ProfileContext, property: Uuid): Turn {
   const checkRoom = (): void => relay.checkRoom();
   const now = clock.nowMicros();
   return {
@@ -53,9 +54,9 @@ const turnsMax = 20;
 
 /** Somebody else wrote between the look and the write. What this turn did is undone; the next one holds these profiles. */
 export class LostRace extends Error {
-  readonly profiles: readonly string[];
+  readonly profiles: readonly Uuid[];
 
-  constructor(profiles: readonly string[] = []) {
+  constructor(profiles: readonly Uuid[] = []) {
     super("somebody else was faster");
     this.profiles = profiles;
   }
@@ -67,9 +68,9 @@ export class LostRace extends Error {
  */
 export async function inTurns<T>(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   attempt: (turn: Turn) => Promise<T>,
-  first?: readonly string[],
+  first?: readonly Uuid[],
 ): Promise<T> {
   let wanted = first;
   for (let turn = 1; turn <= turnsMax; turn++) {
@@ -83,7 +84,7 @@ export async function inTurns<T>(
   }
   throw serviceUnavailable(new Error("a write lost every race"));
 
-  async function takeTurn(profiles: readonly string[] | undefined): Promise<T> {
+  async function takeTurn(profiles: readonly Uuid[] | undefined): Promise<T> {
     const turn = openTurn(context, property);
     const result = profiles
       ? await withTransaction(context.database, (tx) => holding(turn, tx, profiles))
@@ -92,7 +93,7 @@ export async function inTurns<T>(
     return result;
   }
 
-  async function holding(turn: Turn, tx: Transaction, profiles: readonly string[]): Promise<T> {
+  async function holding(turn: Turn, tx: Transaction, profiles: readonly Uuid[]): Promise<T> {
     const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
     // A transaction may be begun anew after a deadlock: what it wrote before counts for nothing.
     return attempt(Object.assign(turn, { database: tx, tx, held, attributes: [] }));
@@ -103,7 +104,7 @@ export async function inTurns<T>(
  * Holds profiles, or the survivors of those that are merged, in the order of their ids, so that nobody waits in a circle.
  * @returns the ids of those that are held.
  */
-async function hold(tx: Transaction, property: string, profiles: readonly string[]): Promise<string[]> {
+async function hold(tx: Transaction, property: Uuid, profiles: readonly Uuid[]): Promise<Uuid[]> {
   const targets = await findTargets(tx, [property, profiles]);
   const wanted = [...new Set(targets.map(({ id, merged_into: survivor }) => survivor ?? id))].toSorted();
   for (const id of wanted) {

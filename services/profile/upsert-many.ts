@@ -1,7 +1,7 @@
 /** Upserts of many: those that have nothing to do with each other go together. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
 import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
 import { planChain, separate, settling, type PlannedChain, type Step, type Upsert } from "./chains.ts";
@@ -30,7 +30,7 @@ const roundsMax = 8;
  */
 export async function upsertMany(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   requests: readonly UpsertProfileRequest[],
   skipContended: boolean,
 ): Promise<UpsertOutcome[]> {
@@ -77,7 +77,7 @@ async function settleDone(turn: Turn, items: readonly Item[]): Promise<void> {
 
 async function upsertTogether(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   items: readonly Item[],
   skipContended: boolean,
 ): Promise<void> {
@@ -162,7 +162,7 @@ function toDoneOperations(step: Step<Item>): DoneOperation[] {
   return [{ operation, profile: step.row.id, note: { created: step.created, replayed: false } }];
 }
 
-async function upsertAlone(context: ProfileContext, property: string, item: Item): Promise<void> {
+async function upsertAlone(context: ProfileContext, property: Uuid, item: Item): Promise<void> {
   item.outcome = await upsert(context, property, item.request).catch((error: unknown) => {
     if (error instanceof DaybookError) return error;
     throw error;

@@ -15,6 +15,7 @@ import {
   readIdentifiers,
   type WantedIdentifier,
 } from "#shared/values/identifiers.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import type { Attributes } from "./domain/attributes.ts";
 import { changeLocation } from "./domain/location.ts";
 import { listingFaults } from "./faults.ts";
@@ -37,16 +38,16 @@ const keyAgeMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /**
  * Creates the profile that the identifiers belong to, or updates it.
- * @param property UUID; the one in the request is not looked at.
+ * @param property the one in the request is not looked at.
  * @throws DaybookError with every field at fault.
  */
-export function upsert(context: ProfileContext, property: string, request: UpsertProfileRequest): Promise<Upserted> {
+export function upsert(context: ProfileContext, property: Uuid, request: UpsertProfileRequest): Promise<Upserted> {
   return listingFaults(request, () => upsertInTurns(context, property, request));
 }
 
 async function upsertInTurns(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   request: UpsertProfileRequest,
 ): Promise<Upserted> {
   const identifiers = readWanted(request);
@@ -87,8 +88,8 @@ async function upsertWithKey(
   }
   const upserted = await upsertOnce(turn, request, identifiers);
   const expiresAt = formatMicros(now + keyAgeMaxMicros);
-  const claim = [property, digest, fingerprint, upserted.row.id, expiresAt, formatMicros(now)];
-  const [claimed] = await claimItemKey(database, claim);
+  const { id } = upserted.row;
+  const [claimed] = await claimItemKey(database, [property, digest, fingerprint, id, expiresAt, formatMicros(now)]);
   // Another upsert with this key was faster: the next turn finds what it did.
   if (!claimed) throw new LostRace();
   return upserted;

@@ -6,7 +6,7 @@
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import type { Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId, encodeId, newUuid } from "#shared/values/ids.ts";
+import { decodeId, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { createdMessage, identifiedMessages, subject, type Message } from "./announce.ts";
 import type { ProfileContext } from "./context.ts";
@@ -30,7 +30,7 @@ export interface Target {
  * Finds the profile that a write by id goes to: the survivor, when the one named is merged.
  * @throws DaybookError `resource_not_found` or `profile_redacted`, with `param`.
  */
-export async function findTarget(turn: Turn, id: string, param: string): Promise<Target> {
+export async function findTarget(turn: Turn, id: Uuid, param: string): Promise<Target> {
   const [named] = await readProfiles(turn.database, [turn.property, [id]]);
   if (!named) throw new DaybookError("resource_not_found", "There is no such profile.", { param });
   const survivor = named.merged_into;
@@ -99,12 +99,12 @@ export interface Plan {
   /** What is told of it. */
   messages: readonly Message[];
   /** Ids of identifiers whose marks change, or that go. They need statements of their own, before and after. */
-  demoted: ReadonlySet<string>;
-  promoted: ReadonlySet<string>;
-  removed: ReadonlySet<string>;
+  demoted: ReadonlySet<Uuid>;
+  promoted: ReadonlySet<Uuid>;
+  removed: ReadonlySet<Uuid>;
 }
 
-const none: ReadonlySet<string> = new Set();
+const none: ReadonlySet<Uuid> = new Set();
 
 /** Plans a new profile. */
 export function planInsert({ property, operation, now }: Turn, profile: NewProfile): Plan {
@@ -146,9 +146,9 @@ export interface Edit {
   /** Where those come from. */
   source?: string;
   /** Ids of identifiers that are to be the primary ones of their types. */
-  promoted?: readonly string[];
+  promoted?: readonly Uuid[];
   /** Ids of identifiers that it is to lose. */
-  removed?: readonly string[];
+  removed?: readonly Uuid[];
   /** It changes beside what is written here, and its version is to be above this one. */
   versionAbove?: number;
 }
@@ -269,11 +269,11 @@ export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(Prof
 function changePrimaries(
   current: readonly ProfileIdentifierRow[],
   added: readonly ProfileIdentifierRow[],
-  wanted: ReadonlySet<string>,
-): { promoted: Set<string>; demoted: Set<string> } {
+  wanted: ReadonlySet<Uuid>,
+): { promoted: Set<Uuid>; demoted: Set<Uuid> } {
   const primaries = [...current.filter(({ id }) => wanted.has(id)), ...added.filter(({ is_primary }) => is_primary)];
   const types = new Set(primaries.map(({ type }) => type));
-  const ids = (rows: readonly ProfileIdentifierRow[]): Set<string> => new Set(rows.map(({ id }) => id));
+  const ids = (rows: readonly ProfileIdentifierRow[]): Set<Uuid> => new Set(rows.map(({ id }) => id));
   return {
     promoted: ids(current.filter(({ id, is_primary }) => wanted.has(id) && !is_primary)),
     demoted: ids(current.filter(({ id, type, is_primary }) => is_primary && types.has(type) && !wanted.has(id))),

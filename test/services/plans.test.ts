@@ -3,6 +3,8 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createLocalBus } from "#shared/bus/local.ts";
 import { systemClock } from "#shared/values/clock.ts";
+import { toUuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { migrate } from "#shared/database/migrate.ts";
@@ -125,8 +127,8 @@ function literalOf(value: unknown): string {
   return Array.isArray(value) ? `'{${value.join(",")}}'` : `'${value as string | number}'`;
 }
 
-const id = "01980000-0000-7000-8000-000000000001";
-const now = "2026-11-20T00:00:00Z";
+const id = toUuid("01980000-0000-7000-8000-000000000001");
+const now = "2026-11-20T00:00:00Z" as Instant;
 const any = { from: undefined, before: undefined };
 const profiles = { property: id, status: "active", createdAt: any, updatedAt: any, limit: 51 };
 const events = { property: id, occurredAt: any, receivedAt: any, limit: 51 };

@@ -5,7 +5,7 @@ import {
   type ProfilesChanged,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { BusHandler } from "#shared/bus/bus.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, toUuid, type Uuid } from "#shared/values/ids.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { checkHeld } from "../low-watermark.ts";
@@ -41,11 +41,7 @@ interface Redaction {
  * @returns the redactions.
  * @throws Error when it does not; the message then becomes a dead letter.
  */
-async function confirm(
-  context: EventContext,
-  property: string,
-  changes: readonly ProfileChange[],
-): Promise<Redaction[]> {
+async function confirm(context: EventContext, property: Uuid, changes: readonly ProfileChange[]): Promise<Redaction[]> {
   const sources = changes.flatMap(({ change }) => (change.case === "merged" ? [change.value.sourceProfileId] : []));
   await confirmMerged(context, property, sources);
   const redactions: Redaction[] = [];
@@ -60,7 +56,7 @@ async function confirm(
   return redactions;
 }
 
-type SystemEvent = ResolvedEvent & { id: string };
+type SystemEvent = ResolvedEvent & { id: Uuid };
 
 function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
   return changes.flatMap((change): SystemEvent[] => {
@@ -69,7 +65,7 @@ function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
     return [
       {
         ...what,
-        id: change.changeId,
+        id: toUuid(change.changeId),
         profileId: decodeId("prof", change.profileId, "profile_id"),
         identifier: null,
         money: undefined,
@@ -104,7 +100,7 @@ function describe({ change }: ProfileChange): { type: string; properties: string
 /** Records events unless they were, as a message may come again. Should that happen at the same time, one of the two fails and comes once more. */
 async function recordOnce(
   { database, clock, watermark, relay }: EventContext,
-  property: string,
+  property: Uuid,
   events: readonly SystemEvent[],
 ): Promise<void> {
   if (events.length === 0) return;

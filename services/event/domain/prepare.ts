@@ -15,6 +15,7 @@ import {
 import { findContentFaults, findSizeFault, jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { readMoney, type Money } from "#shared/values/money.ts";
 import { mismatch } from "#shared/values/wording.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
 /** An item that may be recorded, once its profile is known. */
 export interface PreparedEvent {
@@ -25,8 +26,8 @@ export interface PreparedEvent {
   occurredAt: Micros;
   dedupeId: string | undefined;
   idempotencyKey: IdempotencyKey | undefined;
-  /** UUID of the operation that records it, if one does: the event has the same. */
-  operation?: string | undefined;
+  /** The operation that records it, if one does: the event has the same. */
+  operation?: Uuid | undefined;
   /** The first with it wins, among those of its profile and type. */
   uniqueId: string | undefined;
   /** The name that the type was derived from. */

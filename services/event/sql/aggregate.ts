@@ -1,17 +1,19 @@
 /** Counting of events where they are stored, by groups that no roll-up knows. */
 import { plannedStatement, type Queryable } from "#shared/database/postgres.ts";
 import type { EventField } from "#shared/values/event-field.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** A JSON scalar that a field equals; numbers as their text. */
 export type ConditionValue = { string: string } | { number: string } | boolean | null;
 
 /** What to count. */
 export interface AggregateValues {
-  property: string;
+  property: Uuid;
   type: string;
   /** Instants, in order. */
-  bucketStarts: readonly string[];
-  to: string;
+  bucketStarts: readonly Instant[];
+  to: Instant;
   groupBy: readonly EventField[];
   conditions: readonly { field: EventField; value: ConditionValue }[];
   withProfiles: boolean;
@@ -66,7 +68,7 @@ export function aggregateEvents(database: Queryable, values: AggregateValues): P
       GROUP BY ${["1", ...names].join(", ")}
       LIMIT ${groupRowsMax}
     ) counted ON true`;
-  return plannedStatement<AggregateRow>(text)(database, parameters);
+  return plannedStatement<readonly unknown[], AggregateRow>(text)(database, parameters);
 }
 
 function groupText(field: EventField, add: (value: unknown) => string): string {

@@ -1,4 +1,6 @@
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 // All keys here are digests: of a dedupe_id and an idempotency_key as key-digest.ts makes them, of a unique_id as domain/unique-key.ts does.
 
@@ -9,16 +11,16 @@ export type KeyKind = "dedupe_id" | "idempotency_key" | "unique_id";
 export interface HeldKeyRow {
   kind: KeyKind;
   key: string;
-  event_id: string;
+  event_id: Uuid;
   fingerprint: Buffer | null;
 }
 
 /**
- * $1 property_id, $2 kinds, $3 keys, $4 now. Keys that are free give no row.
- * One look-up each (LATERAL with LIMIT 1): a plain join is planned by the statistics of a table that may have been empty when they were
- * made, and was measured to read all keys of the property. The expiry is looked at outside, so that its index is not chosen.
+ * Keys that are free give no row. One look-up each (LATERAL with LIMIT 1): a plain join is planned by the statistics
+ * of a table that may have been empty when they were made, and was measured to read all keys of the property. The
+ * expiry is looked at outside, so that its index is not chosen.
  */
-export const findKeys = statement<HeldKeyRow>(
+export const findKeys = statement<readonly unknown[], HeldKeyRow>(
   "event.dedupe_keys.find",
   `SELECT d.kind, d.key, d.event_id, d.fingerprint
    FROM unnest($2::text[], $3::text[]) AS wanted (kind, key)
@@ -30,11 +32,10 @@ export const findKeys = statement<HeldKeyRow>(
 );
 
 /**
- * Claims keys that are free. Those that are not give no row. Waits for a transaction that is about to claim the same, in the order of the
- * keys, so that two of these never wait for each other in a circle.
- * $1 property_id, $2 kinds, $3 keys, $4 event ids, $5 fingerprints, $6 expiries, $7 now.
+ * Claims keys that are free. Those that are not give no row. Waits for a transaction that is about to claim the same,
+ * in the order of the keys, so that two of these never wait for each other in a circle.
  */
-export const claimKeys = statement<{ kind: KeyKind; key: string }>(
+export const claimKeys = statement<readonly unknown[], { kind: KeyKind; key: string }>(
   "event.dedupe_keys.claim",
   `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, expires_at)
    SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, c.expires_at
@@ -47,15 +48,15 @@ export const claimKeys = statement<{ kind: KeyKind; key: string }>(
    RETURNING kind, key`,
 );
 
-/** Frees keys. $1 property_id, $2 kinds, $3 keys */
-export const releaseKeys = statement(
+/** Frees keys. */
+export const releaseKeys = statement<readonly unknown[]>(
   "event.dedupe_keys.release",
   `DELETE FROM event.dedupe_keys
    WHERE property_id = $1 AND (kind, key) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
 );
 
-/** $1 now, $2 rows at most. One row for each key removed. */
-export const deleteExpiredKeys = statement<{ expired: boolean }>(
+/** One row for each key removed. */
+export const deleteExpiredKeys = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "event.dedupe_keys.delete_expired",
   `DELETE FROM event.dedupe_keys WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM event.dedupe_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED

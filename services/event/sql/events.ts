@@ -1,11 +1,12 @@
 import type { Micros } from "#shared/values/clock.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
 /** A row of event.events, as far as it is shown. */
 export interface EventRow {
-  id: string;
+  id: Uuid;
   type: string;
-  profile_id: string | null;
+  profile_id: Uuid | null;
   properties: string;
   value: string | null;
   currency: string | null;
@@ -16,13 +17,8 @@ export interface EventRow {
   backfill: boolean;
 }
 
-/**
- * Writes events and the outbox rows that tell of them, in one round trip and one transaction.
- * $1 property_id, $2 received_at, then a column of the events each: $3 id, $4 type, $5 profile_id, $6 identifier_type,
- * $7 identifier_value, $8 properties, $9 value, $10 currency, $11 occurred_at, $12 dedupe_id, $13 source, $14 backfill; then of the outbox:
- * $15 id, $16 subject, $17 payload.
- */
-export const insertEvents = statement(
+/** Writes events and the outbox rows that tell of them, in one round trip and one transaction. */
+export const insertEvents = statement<readonly unknown[]>(
   "event.events.insert",
   `WITH recorded AS (
      INSERT INTO event.events (property_id, id, type, profile_id, identifier_type, identifier_value, properties, value,
@@ -43,8 +39,8 @@ export const insertEvents = statement(
 export const eventColumns =
   "id, type, profile_id, properties, value, currency, occurred_at, received_at, dedupe_id, source, backfill";
 
-/** $1 property_id, $2 ids, each once. One look-up each (LATERAL with LIMIT 1), so that no index of the lists is taken for the primary key. */
-export const readEvents = statement<EventRow>(
+/** One look-up each (LATERAL with LIMIT 1), so that no index of the lists is taken for the primary key. */
+export const readEvents = statement<[property: Uuid, ids: readonly Uuid[]], EventRow>(
   "event.events.read",
   `SELECT ${eventColumns}
    FROM unnest($2::uuid[]) AS wanted (event_id)
@@ -52,4 +48,4 @@ export const readEvents = statement<EventRow>(
 );
 
 /** Answers if the schema is there. */
-export const probe = statement("event.events.probe", `SELECT FROM event.events LIMIT 0`);
+export const probe = statement<[]>("event.events.probe", `SELECT FROM event.events LIMIT 0`);

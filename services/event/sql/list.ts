@@ -1,6 +1,7 @@
 /** Lists of events, by key and never by offset. */
 import { statement, type Queryable, type Statement } from "#shared/database/postgres.ts";
-import type { Range } from "#shared/values/time.ts";
+import type { Range, Instant } from "#shared/values/time.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { eventColumns, type EventRow } from "./events.ts";
 
 /** What a list is in order of. */
@@ -11,18 +12,18 @@ export interface ListShape {
 
 /** The values of a list's conditions; undefined means no such condition. */
 export interface ListValues {
-  property: string;
-  profiles?: readonly string[] | undefined;
+  property: Uuid;
+  profiles?: readonly Uuid[] | undefined;
   type?: string | undefined;
   source?: string | undefined;
   withoutSystem?: boolean | undefined;
   occurredAt: Range;
   receivedAt: Range;
-  after?: { time: string; id: string } | undefined;
+  after?: { time: Instant; id: Uuid } | undefined;
   limit: number;
 }
 
-const statements = new Map<string, Statement<EventRow>>();
+const statements = new Map<string, Statement<readonly unknown[], EventRow>>();
 
 /**
  * Reads one page. A statement has only the conditions that the list asks for, so that each form gets a plan of its own. There are a few hundred
@@ -63,7 +64,7 @@ export function listEvents(database: Queryable, shape: ListShape, values: ListVa
       : `SELECT e.* FROM unnest(${add(values.profiles)}::uuid[]) AS whose (profile)
          CROSS JOIN LATERAL (${page(["e.profile_id = whose.profile"])}) e
          ORDER BY e.${sort} ${direction}, e.id ${direction} LIMIT ${limit}`;
-  const list = statements.get(text) ?? statement<EventRow>(`event.list.${statements.size}`, text);
+  const list = statements.get(text) ?? statement<readonly unknown[], EventRow>(`event.list.${statements.size}`, text);
   statements.set(text, list);
   return list(database, parameters);
 }

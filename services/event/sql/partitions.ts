@@ -1,7 +1,7 @@
 import { statement, withTransaction, type Database } from "#shared/database/postgres.ts";
 
-/** $1 name. Asks the catalogue's table, as to_regclass would answer from a cache that a wait for the lock leaves stale. */
-const findTable = statement<{ found: boolean }>(
+/** Asks the catalogue's table, as to_regclass would answer from a cache that a wait for the lock leaves stale. */
+const findTable = statement<[name: string], { found: boolean }>(
   "event.partitions.find",
   `SELECT EXISTS (
      SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -10,7 +10,7 @@ const findTable = statement<{ found: boolean }>(
 );
 
 /** Lets one process at a time make partitions. Held to the end of the transaction. */
-const lockPartitions = statement(
+const lockPartitions = statement<[]>(
   "event.partitions.lock",
   `SELECT pg_advisory_xact_lock(hashtext('daybook event partitions'))`,
 );
@@ -32,8 +32,7 @@ export async function createPartition(database: Database, name: string, from: st
   });
 }
 
-/** $1 the name of the oldest that stays: names are in the order of their months. */
-const findOlder = statement<{ name: string; is_pending: boolean }>(
+const findOlder = statement<[oldestKept: string], { name: string; is_pending: boolean }>(
   "event.partitions.find_older",
   `SELECT c.relname AS name, i.inhdetachpending AS is_pending
    FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid

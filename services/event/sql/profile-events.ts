@@ -1,9 +1,11 @@
 /** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
 import type { Micros } from "#shared/values/clock.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
-/** What anonymous events among some know of their persons. $1 property_id, $2 ids. One look-up for each, as in events.ts. */
-export const findAnonymous = statement<{ type: string; value: string }>(
+/** What anonymous events among some know of their persons. One look-up for each, as in events.ts. */
+export const findAnonymous = statement<[property: Uuid, ids: readonly Uuid[]], { type: string; value: string }>(
   "event.profile_events.find_anonymous",
   `SELECT DISTINCT e.identifier_type AS type, e.identifier_value AS value
    FROM unnest($2::uuid[]) AS wanted (event_id)
@@ -13,8 +15,8 @@ export const findAnonymous = statement<{ type: string; value: string }>(
    WHERE e.identifier_type IS NOT NULL`,
 );
 
-/** Identifiers under which there are anonymous events. $1 property_id, $2 types, $3 values */
-export const findAnonymousUnder = statement<{ type: string; value: string }>(
+/** Identifiers under which there are anonymous events. */
+export const findAnonymousUnder = statement<readonly unknown[], { type: string; value: string }>(
   "event.profile_events.find_anonymous_under",
   `SELECT w.type, w.value
    FROM unnest($2::text[], $3::text[]) AS w (type, value)
@@ -31,8 +33,11 @@ export interface LinkedRow {
   currency: string | null;
 }
 
-/** Links anonymous events to a profile. $1 property_id, $2 profile_id, $3 identifier type, $4 value, $5 rows at most. One row for each. */
-export const linkEvents = statement<LinkedRow>(
+/** Links anonymous events to a profile. One row for each. */
+export const linkEvents = statement<
+  [property: Uuid, profile: Uuid, identifierType: string, identifierValue: string, rowsMax: number],
+  LinkedRow
+>(
   "event.profile_events.link",
   `UPDATE event.events SET profile_id = $2, identifier_type = NULL, identifier_value = NULL
    WHERE property_id = $1 AND id = ANY(ARRAY(
@@ -42,8 +47,11 @@ export const linkEvents = statement<LinkedRow>(
    RETURNING type, occurred_at, source, currency`,
 );
 
-/** Empties events of profiles of what they say of a person: properties and dedupe_id. $1 property_id, $2 profile ids, $3 rows at most. One row for each. */
-export const emptyEvents = statement<{ emptied: boolean }>(
+/** Empties events of profiles of what they say of a person: properties and dedupe_id. One row for each. */
+export const emptyEvents = statement<
+  [property: Uuid, profiles: readonly Uuid[], rowsMax: number],
+  { emptied: boolean }
+>(
   "event.profile_events.empty",
   `UPDATE event.events SET properties = '{}', dedupe_id = NULL
    WHERE property_id = $1 AND id = ANY(ARRAY(
@@ -55,18 +63,21 @@ export const emptyEvents = statement<{ emptied: boolean }>(
 );
 
 /**
- * Events of a profile that were received from an instant on, a page at a time. $1 property_id, $2 profile_id, $3 received_at, $4 occurred_at and $5 id
- * behind which, $6 rows at most. In the order of the index of profiles, so that the one of reception is not taken.
+ * Events of a profile that were received from an instant on, a page at a time. In the order of the index of profiles,
+ * so that the one of reception is not taken.
  */
-export const findReceivedSince = statement<{ id: string; occurred_at: Micros }>(
+export const findReceivedSince = statement<
+  [property: Uuid, profile: Uuid, receivedSince: Instant, afterOccurredAt: Instant, afterId: Uuid, rowsMax: number],
+  { id: Uuid; occurred_at: Micros }
+>(
   "event.profile_events.find_received_since",
   `SELECT id, occurred_at FROM event.events
    WHERE property_id = $1 AND profile_id = $2 AND received_at >= $3 AND (occurred_at, id) > ($4, $5)
    ORDER BY occurred_at, id LIMIT $6`,
 );
 
-/** When the last event of each profile happened. $1 property_id, $2 profiles, $3 ids under which they have events: one for each of those */
-export const findLastEvents = statement<{ profile_id: string; occurred_at: Micros }>(
+/** When the last event of each profile happened. */
+export const findLastEvents = statement<readonly unknown[], { profile_id: Uuid; occurred_at: Micros }>(
   "event.profile_events.find_last",
   `SELECT w.profile_id, max(e.occurred_at) AS occurred_at
    FROM unnest($2::uuid[], $3::uuid[]) AS w (profile_id, id)

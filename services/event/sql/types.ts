@@ -1,18 +1,16 @@
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
-/** Reads how many types a property has, and holds off others that add some until the end of the transaction. $1 property_id */
-export const lockTypeCount = statement<{ count: number }>(
+/** Reads how many types a property has, and holds off others that add some until the end of the transaction. */
+export const lockTypeCount = statement<[property: Uuid], { count: number }>(
   "event.types.lock_count",
   `INSERT INTO event.type_counts AS c (property_id, count) VALUES ($1, 0)
    ON CONFLICT (property_id) DO UPDATE SET count = c.count
    RETURNING count`,
 );
 
-/**
- * Of some types those that a property has: it was given them, or has events of them from before types were counted.
- * $1 property_id, $2 types
- */
-export const findTypes = statement<{ type: string; is_counted: boolean }>(
+/** Of some types those that a property has: it was given them, or has events of them from before types were counted. */
+export const findTypes = statement<[property: Uuid, types: readonly string[]], { type: string; is_counted: boolean }>(
   "event.types.find",
   `SELECT wanted.type, counted.type IS NOT NULL AS is_counted
    FROM unnest($2::text[]) AS wanted (type)
@@ -24,8 +22,8 @@ export const findTypes = statement<{ type: string; is_counted: boolean }>(
    WHERE counted.type IS NOT NULL OR stored.type IS NOT NULL`,
 );
 
-/** $1 property_id, $2 types that it does not have yet */
-export const insertTypes = statement(
+/** The property must not have any of them. */
+export const insertTypes = statement<[property: Uuid, types: readonly string[]]>(
   "event.types.insert",
   `WITH added AS (INSERT INTO event.types (property_id, type) SELECT $1, type FROM unnest($2::text[]) AS t (type) RETURNING 1)
    UPDATE event.type_counts SET count = count + (SELECT count(*) FROM added) WHERE property_id = $1`,

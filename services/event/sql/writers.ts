@@ -1,31 +1,32 @@
 /** The low watermarks of the processes that store events. */
 import type { Micros } from "#shared/values/clock.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 const upsert = (from: string): string =>
   `INSERT INTO event.recorders (id, floor, seen_at) SELECT $1, $2, now() ${from}
    ON CONFLICT (id) DO UPDATE SET floor = excluded.floor, seen_at = excluded.seen_at`;
 
-/** Writes the watermark of a process, before the process goes on. $1 id, $2 floor */
-export const writeWatermarkDurably = statement("event.writers.write_durably", upsert(""));
+/** Writes the watermark of a process, before the process goes on. */
+export const writeWatermarkDurably = statement<[id: Uuid, floor: Instant]>("event.writers.write_durably", upsert(""));
 
-/** The same without waiting for the disk. The previous watermark is as true, only lower. $1 id, $2 floor */
-export const writeWatermark = statement(
+/** The same without waiting for the disk. The previous watermark is as true, only lower. */
+export const writeWatermark = statement<[id: Uuid, floor: Instant]>(
   "event.writers.write",
   `WITH fast AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)) ${upsert("FROM fast")}`,
 );
 
-/** Says that a process stores nothing. $1 id */
-export const markIdle = statement(
+/** Says that a process stores nothing. */
+export const markIdle = statement<[id: Uuid]>(
   "event.writers.mark_idle",
   `UPDATE event.recorders SET floor = 'infinity', seen_at = now() WHERE id = $1`,
 );
 
-/** $1 id */
-export const deleteWriter = statement("event.writers.delete", `DELETE FROM event.recorders WHERE id = $1`);
+export const deleteWriter = statement<[id: Uuid]>("event.writers.delete", `DELETE FROM event.recorders WHERE id = $1`);
 
-/** Deletes the rows of processes that were killed. Returns one row for each. $1 rows at most */
-export const deleteSilentWriters = statement<{ gone: boolean }>(
+/** Deletes the rows of processes that were killed. Returns one row for each. */
+export const deleteSilentWriters = statement<[rowsMax: number], { gone: boolean }>(
   "event.writers.delete_silent",
   `DELETE FROM event.recorders WHERE id = ANY(ARRAY(
      SELECT id FROM event.recorders WHERE seen_at < now() - interval '1 hour' AND floor < 'infinity' LIMIT $1
@@ -35,15 +36,18 @@ export const deleteSilentWriters = statement<{ gone: boolean }>(
 /** A message that may not have been taken yet; null when there is none. */
 export interface WatermarkRow {
   recorded_up_to: Micros;
-  batch_id: string | null;
+  batch_id: Uuid | null;
   received_at: Micros | null;
 }
 
 /**
  * Reads the lowest watermark and the pending messages in one snapshot. An event up to the watermark is counted unless a pending message
- * announces it. $1 property_id, $2 subject, $3 now, $4 messages at most
+ * announces it.
  */
-export const readWatermark = statement<WatermarkRow>(
+export const readWatermark = statement<
+  [property: Uuid, subject: string, now: Instant, messagesMax: number],
+  WatermarkRow
+>(
   "event.writers.read_watermark",
   `SELECT writers.recorded_up_to, waiting.id AS batch_id, waiting.received_at
    FROM (

@@ -17,8 +17,14 @@ export function createProperty(context: ServiceContext): ServiceImpl<typeof Iden
     if (!mode) throw new DaybookError("parameter_invalid", "A mode is live or test.", { param: "mode" });
     const { defaultCurrency, timezone } = readSettings(request);
     const now = formatMicros(context.clock.nowMicros());
-    const values = [newUuid(), request.name, mode, now, defaultCurrency, timezone];
-    const [row] = await insertProperty(context.database, values);
+    const [row] = await insertProperty(context.database, [
+      newUuid(),
+      request.name,
+      mode,
+      now,
+      defaultCurrency,
+      timezone,
+    ]);
     return create(CreatePropertyResponseSchema, row ? { property: toProperty(row) } : {});
   };
 }

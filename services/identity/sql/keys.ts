@@ -1,11 +1,13 @@
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** A row of identity.keys, without the hash. */
 export interface KeyRow {
-  property_id: string;
-  id: string;
+  property_id: Uuid;
+  id: Uuid;
   name: string;
   display_prefix: string;
   scopes: string[];
@@ -48,11 +50,22 @@ const withProperty = `${columns.map((column) => `k.${column}`).join(", ")}, ${la
           p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
 
-/**
- * $1 property_id, $2 id, $3 name, $4 secret_hash, $5 display_prefix, $6 scopes, $7 revision, $8 created_at, $9 expires_at,
- * $10 rate_limit_ordinary, $11 rate_limit_backfill
- */
-export const insertKey = statement<KeyRow>(
+export const insertKey = statement<
+  [
+    property: Uuid,
+    id: Uuid,
+    name: string,
+    secretHash: Buffer,
+    displayPrefix: string,
+    scopes: readonly string[],
+    revision: string,
+    createdAt: Instant,
+    expiresAt: Instant | null,
+    rateLimitOrdinary: number | null,
+    rateLimitBackfill: number | null,
+  ],
+  KeyRow
+>(
   "identity.keys.insert",
   `INSERT INTO identity.keys (property_id, id, name, secret_hash, display_prefix, scopes, revision, created_at, expires_at,
                               rate_limit_ordinary, rate_limit_backfill)
@@ -60,46 +73,47 @@ export const insertKey = statement<KeyRow>(
    RETURNING ${shown}`,
 );
 
-/** $1 secret_hash, $2 now. A key that is revoked or over is not found, as one that never was. */
-export const findKeyByHash = statement<KeyAndPropertyRow>(
+/** A key that is revoked or over is not found, as one that never was. */
+export const findKeyByHash = statement<[secretHash: Buffer, now: Instant], KeyAndPropertyRow>(
   "identity.keys.find_by_hash",
   `SELECT ${withProperty}
    WHERE k.secret_hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)`,
 );
 
-/** $1 property_id, $2 id */
-export const findKey = statement<KeyAndPropertyRow>(
+export const findKey = statement<[property: Uuid, id: Uuid], KeyAndPropertyRow>(
   "identity.keys.find",
   `SELECT ${withProperty}
    WHERE k.property_id = $1 AND k.id = $2`,
 );
 
-/** $1 property_id, $2 id after which, or null; $3 how many */
-export const listKeys = statement<KeyRow>(
+export const listKeys = statement<[property: Uuid, after: Uuid | null, limit: number], KeyRow>(
   "identity.keys.list",
   `SELECT ${shown} FROM identity.keys WHERE property_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`,
 );
 
-/** Revokes a key; one that was revoked keeps its time. $1 property_id, $2 id, $3 now */
-export const revokeKey = statement<KeyRow>(
+/** Revokes a key; one that was revoked keeps its time. */
+export const revokeKey = statement<[property: Uuid, id: Uuid, now: Instant], KeyRow>(
   "identity.keys.revoke",
   `UPDATE identity.keys SET revoked_at = coalesce(revoked_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
 );
 
-/** Reads a key and holds off other writers until the end of the transaction. $1 property_id, $2 id */
-export const lockKey = statement<KeyRow>(
+/** Reads a key and holds off other writers until the end of the transaction. */
+export const lockKey = statement<[property: Uuid, id: Uuid], KeyRow>(
   "identity.keys.lock",
   `SELECT ${shown} FROM identity.keys WHERE property_id = $1 AND id = $2 FOR UPDATE`,
 );
 
-/** Lets a key end, unless it ends before. $1 property_id, $2 id, $3 when */
-export const expireKey = statement<KeyRow>(
+/** Lets a key end, unless it ends before. */
+export const expireKey = statement<[property: Uuid, id: Uuid, expiresAt: Instant], KeyRow>(
   "identity.keys.expire",
   `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
 );
 
-/** Notes when keys were last used, unless later times are known. Keys that there are not are passed over. No key twice. $1 property ids, $2 ids, $3 times */
-export const noteKeyUse = statement(
+/**
+ * Notes when keys were last used, unless later times are known. Keys that there are not are passed over. No key
+ * twice.
+ */
+export const noteKeyUse = statement<readonly unknown[]>(
   "identity.key_uses.note",
   `INSERT INTO identity.key_uses AS u (property_id, key_id, last_used_at)
    SELECT w.property_id, w.id, w.used_at

@@ -1,17 +1,19 @@
 /** Idempotency-Keys, and the operations that they name. All keys here are digests, as key-digest.ts makes them. */
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** A claim that was granted. */
 export interface ClaimedRow {
-  property_id: string;
+  property_id: Uuid;
   key: string;
-  operation_id: string;
+  operation_id: Uuid;
   attempt: number;
 }
 
 /** What is known of a key that was claimed before. */
 export interface OperationRow {
-  property_id: string;
+  property_id: Uuid;
   key: string;
   fingerprint: Buffer;
   /** All four are null until there is an answer. */
@@ -27,12 +29,11 @@ export interface OperationRow {
 }
 
 /**
- * Claims keys: those that are free or whose time is over, with the operation ids given, and those that nobody is at any more, with the ids that
- * they have. The others give no row. No two of the same key in one call; in the order of the keys, so that two of these never wait for each
- * other in a circle.
- * $1 property ids, $2 keys, $3 fingerprints, $4 operation ids, $5 now, $6 leased until, $7 expires at.
+ * Claims keys: those that are free or whose time is over, with the operation ids given, and those that nobody is at
+ * any more, with the ids that they have. The others give no row. No two of the same key in one call; in the order of
+ * the keys, so that two of these never wait for each other in a circle.
  */
-export const claimOperations = statement<ClaimedRow>(
+export const claimOperations = statement<readonly unknown[], ClaimedRow>(
   "identity.operations.claim",
   `INSERT INTO identity.operations AS o (property_id, key, fingerprint, operation_id, leased_until, expires_at)
    SELECT c.property_id, c.key, c.fingerprint, c.operation_id, $6, $7
@@ -49,8 +50,8 @@ export const claimOperations = statement<ClaimedRow>(
    RETURNING property_id, key, operation_id, attempt`,
 );
 
-/** $1 property ids, $2 keys, $3 now. One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
-export const findOperations = statement<OperationRow>(
+/** One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
+export const findOperations = statement<readonly unknown[], OperationRow>(
   "identity.operations.find",
   `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body,
           o.leased_until <= $3 AS is_free
@@ -61,13 +62,12 @@ export const findOperations = statement<OperationRow>(
 );
 
 /**
- * Says of operations until when somebody is at them, or what they are answered with. Those that are leased until -infinity give their keys back.
- * Whoever had an operation before it was taken over changes nothing, and is given no row. An insertion, so that rows are found by their key whatever the statistics
- * say; what it inserts, when the time of a key is over, is over too. No two of the same key in one call; in the order of the keys, as claims are.
- * $1 property ids, $2 keys, $3 operation ids, $4 attempts, $5 leased until, $6 statuses or null, $7 headers or null, $8 bodies or null,
- * $9 request ids or null, $10 masked bodies or null, $11 subjects as JSON arrays of UUIDs, or null.
+ * Says of operations until when somebody is at them, or what they are answered with. Those that are leased until
+ * -infinity give their keys back. Whoever had an operation before it was taken over changes nothing, and is given no
+ * row. An insertion, so that rows are found by their key whatever the statistics say; what it inserts, when the time
+ * of a key is over, is over too. No two of the same key in one call; in the order of the keys, as claims are.
  */
-export const settleOperations = statement<{ property_id: string; key: string }>(
+export const settleOperations = statement<readonly unknown[], { property_id: Uuid; key: string }>(
   "identity.operations.settle",
   `INSERT INTO identity.operations AS o
      (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id,
@@ -88,10 +88,8 @@ export const settleOperations = statement<{ property_id: string; key: string }>(
    RETURNING property_id, key`,
 );
 
-/**
- * Deletes answers and leaves their operations as ones that nobody finished. $1 property_id, $2 UUIDs of profiles and events. One row for each.
- */
-export const forgetAnswers = statement<{ forgotten: boolean }>(
+/** Deletes answers and leaves their operations as ones that nobody finished. One row for each. */
+export const forgetAnswers = statement<[property: Uuid, subjects: readonly Uuid[]], { forgotten: boolean }>(
   "identity.operations.forget_answers",
   `UPDATE identity.operations
    SET status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
@@ -99,8 +97,8 @@ export const forgetAnswers = statement<{ forgotten: boolean }>(
    RETURNING true AS forgotten`,
 );
 
-/** $1 now, $2 rows at most. One row for each key removed. */
-export const deleteExpiredOperations = statement<{ expired: boolean }>(
+/** One row for each key removed. */
+export const deleteExpiredOperations = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "identity.operations.delete_expired",
   `DELETE FROM identity.operations WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM identity.operations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED

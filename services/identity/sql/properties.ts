@@ -1,10 +1,12 @@
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** A row of identity.properties. */
 export interface PropertyRow {
-  id: string;
+  id: Uuid;
   name: string;
   mode: ModeName;
   created_at: Micros;
@@ -14,16 +16,22 @@ export interface PropertyRow {
 
 const columns = "id, name, mode, created_at, default_currency, timezone";
 
-/** $1 id, $2 name, $3 mode, $4 created_at, $5 default_currency and $6 timezone, null for those of every property */
-export const insertProperty = statement<PropertyRow>(
+/** A currency or a time zone that is null is the default of every property. */
+export const insertProperty = statement<
+  [id: Uuid, name: string, mode: ModeName, createdAt: Instant, defaultCurrency: string | null, timezone: string | null],
+  PropertyRow
+>(
   "identity.properties.insert",
   `INSERT INTO identity.properties (id, name, mode, created_at, default_currency, timezone)
    VALUES ($1, $2, $3, $4, coalesce($5, 'USD'), coalesce($6, 'UTC'))
    RETURNING ${columns}`,
 );
 
-/** $1 id, $2 name, $3 default_currency, $4 timezone; null leaves what is there */
-export const updateProperty = statement<PropertyRow>(
+/** What is null stays as it is. */
+export const updateProperty = statement<
+  [id: Uuid, name: string | null, defaultCurrency: string | null, timezone: string | null],
+  PropertyRow
+>(
   "identity.properties.update",
   `UPDATE identity.properties
    SET name = coalesce($2, name), default_currency = coalesce($3, default_currency), timezone = coalesce($4, timezone)
@@ -31,26 +39,24 @@ export const updateProperty = statement<PropertyRow>(
    RETURNING ${columns}`,
 );
 
-/** $1 id */
-export const findProperty = statement<PropertyRow>(
+export const findProperty = statement<[id: Uuid], PropertyRow>(
   "identity.properties.find",
   `SELECT ${columns} FROM identity.properties WHERE id = $1`,
 );
 
-/** $1 id after which, or null; $2 how many */
-export const listProperties = statement<PropertyRow>(
+export const listProperties = statement<[after: Uuid | null, limit: number], PropertyRow>(
   "identity.properties.list",
   `SELECT ${columns} FROM identity.properties WHERE ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,
 );
 
 /** One row if there is any property. */
-export const findAnyProperty = statement<{ id: string }>(
+export const findAnyProperty = statement<[], { id: Uuid }>(
   "identity.properties.any",
   `SELECT id FROM identity.properties LIMIT 1`,
 );
 
 /** Lets one process at a time decide whether the demo properties are to be made. Held to the end of the transaction. */
-export const lockBootstrap = statement(
+export const lockBootstrap = statement<[]>(
   "identity.bootstrap.lock",
   `SELECT pg_advisory_xact_lock(hashtext('daybook bootstrap'))`,
 );

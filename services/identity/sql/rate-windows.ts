@@ -1,13 +1,15 @@
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** A window, as the database spells it. */
 export type WindowName = "ordinary" | "backfill";
 
 /** What was leased of a window. */
 export interface LeaseRow {
-  property_id: string;
-  key_id: string;
+  property_id: Uuid;
+  key_id: Uuid;
   name: WindowName;
   starts_at: Micros;
   requests_max: number;
@@ -16,13 +18,12 @@ export interface LeaseRow {
 }
 
 /**
- * Leases shares of windows: at most a quarter of what is left, so that the last of a window goes out in small shares and little of it is left
- * with gateways that do not need it. The row's lock lets one lease after the other, so that all of them together never exceed the limit.
- * Keys that there are not give no row. No two of the same window in one call.
- * $1 property ids, $2 key ids, $3 names, $4 starts, $5 how many are wanted, $6 limits of keys without one of their own,
- * $7 which part of the limit a share is at most: 100 for a hundredth.
+ * Leases shares of windows: at most a quarter of what is left, so that the last of a window goes out in small shares
+ * and little of it is left with gateways that do not need it. The row's lock lets one lease after the other, so that
+ * all of them together never exceed the limit. Keys that there are not give no row. No two of the same window in one
+ * call.
  */
-export const leaseRequests = statement<LeaseRow>(
+export const leaseRequests = statement<readonly unknown[], LeaseRow>(
   "identity.rate_windows.lease",
   `INSERT INTO identity.rate_windows AS r (property_id, key_id, name, starts_at, requests_max, granted, share)
    SELECT w.property_id, w.key_id, w.name, w.starts_at, k.requests_max, s.share, s.share
@@ -44,11 +45,8 @@ export const leaseRequests = statement<LeaseRow>(
    RETURNING property_id, key_id, name, starts_at, requests_max, granted, share`,
 );
 
-/**
- * Takes back what was leased and not used. No two of the same window in one call.
- * $1 property ids, $2 key ids, $3 names, $4 starts, $5 how many.
- */
-export const returnRequests = statement(
+/** Takes back what was leased and not used. No two of the same window in one call. */
+export const returnRequests = statement<readonly unknown[]>(
   "identity.rate_windows.return",
   `WITH unused AS MATERIALIZED (
      SELECT u.* FROM (
@@ -66,8 +64,8 @@ export const returnRequests = statement(
    WHERE r.property_id = u.property_id AND r.key_id = u.key_id AND r.name = u.name AND r.starts_at = u.starts_at`,
 );
 
-/** Removes windows that are long over. $1 begun before when, $2 rows at most. One row for each removed. */
-export const deleteRateWindows = statement<{ gone: boolean }>(
+/** Removes windows that are long over. One row for each removed. */
+export const deleteRateWindows = statement<[before: Instant, rowsMax: number], { gone: boolean }>(
   "identity.rate_windows.delete",
   `DELETE FROM identity.rate_windows WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM identity.rate_windows WHERE starts_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED

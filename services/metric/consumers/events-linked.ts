@@ -1,7 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventsLinkedSchema, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus/bus.ts";
-import { decodeId, newUuid } from "#shared/values/ids.ts";
+import { decodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
@@ -21,7 +21,7 @@ export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
     }
   };
 
-  async function addProfile(tx: Transaction, property: string, message: EventsLinked) {
+  async function addProfile(tx: Transaction, property: Uuid, message: EventsLinked) {
     const byName = new Map<string, Map<string, Cell>>();
     for (const { type, occurredAt, source, currency = "" } of message.events) {
       if (!occurredAt) throw new Error("an event lacks a time");

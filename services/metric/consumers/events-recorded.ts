@@ -2,9 +2,9 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type Event, type EventsRecorded } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus/bus.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid, toUuid } from "#shared/values/ids.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
-import { formatMicros, fromTimestamp } from "#shared/values/time.ts";
+import { formatMicros, fromTimestamp, type Instant } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells, cellsOf, digestEvents, learnMetrics } from "../counting.ts";
 import { addDigest, type Digest } from "../domain/digest.ts";
@@ -22,7 +22,7 @@ export function eventsRecorded(context: MetricContext): BusHandler {
       const fresh = await takeFresh(tx, batches, formatMicros(clock.nowMicros()));
       const byProperty = Map.groupBy(fresh, ({ propertyId }) => propertyUuid(propertyId));
       const properties = await findProperties(tx, [...byProperty.keys()].toSorted());
-      const all: [string, Numbers][] = [];
+      const all: [Uuid, Numbers][] = [];
       for (const property of properties) {
         const { property_id: id } = property;
         all.push([id, await count(tx, property, byProperty.get(id) ?? [])]);
@@ -71,10 +71,10 @@ async function addNames(
   }
 }
 
-async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: string): Promise<EventsRecorded[]> {
+async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: Instant): Promise<EventsRecorded[]> {
   const properties = batches.map(({ propertyId }) => propertyUuid(propertyId));
-  const taken = await takeBatches(tx, [properties, batches.map(({ batchId }) => batchId), now]);
-  const fresh = new Set(taken.map(({ id }) => id));
+  const taken = await takeBatches(tx, [properties, batches.map(({ batchId }) => toUuid(batchId)), now]);
+  const fresh = new Set<string>(taken.map(({ id }) => id));
   // Takes each id out, so that a batch that stands in the list twice is taken once.
   return batches.filter(({ batchId }) => fresh.delete(batchId));
 }
@@ -83,6 +83,6 @@ function eventsOf(batches: readonly EventsRecorded[]): Event[] {
   return batches.flatMap(({ events }) => events);
 }
 
-function propertyUuid(propertyId: string): string {
+function propertyUuid(propertyId: string): Uuid {
   return decodeId("prop", propertyId, "property_id");
 }

@@ -8,7 +8,7 @@ import {
   type MetricService,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import { createAggregateShare } from "#shared/database/reads.ts";
@@ -31,7 +31,7 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
   };
 
   async function aggregate(
-    property: string,
+    property: Uuid,
     question: Question,
     request: AggregateMetricRequest,
     handlerContext: HandlerContext,
@@ -64,7 +64,7 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
 async function findMetric(
   context: MetricContext,
   reader: Queryable,
-  property: string,
+  property: Uuid,
   wanted: AggregateMetricRequest["metric"],
   options: CallOptions,
 ): Promise<MetricRow> {

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { RebuildRollupsResponseSchema, type MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { serviceUnavailable } from "#shared/values/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import type { MetricContext } from "../context.ts";
 import { beginBuilding, findPropertyIds } from "../sql/properties.ts";
 
@@ -26,7 +26,7 @@ export function rebuildRollups(
     return create(RebuildRollupsResponseSchema, { properties: wanted.length });
   };
 
-  async function begin(property: string): Promise<void> {
+  async function begin(property: Uuid): Promise<void> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const startMs = performance.now();
       await beginBuilding(database, [property, clockDifferenceMaxSeconds]);

@@ -1,7 +1,9 @@
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
-/** Notes batches as taken. Those that were taken before give no row. $1 property ids, $2 ids, $3 now */
-export const takeBatches = statement<{ id: string }>(
+/** Notes batches as taken. Those that were taken before give no row. */
+export const takeBatches = statement<readonly unknown[], { id: Uuid }>(
   "metric.batches.take",
   `INSERT INTO metric.batches (property_id, id, taken_at)
    SELECT b.property_id, b.id, $3 FROM unnest($1::uuid[], $2::uuid[]) AS b (property_id, id)
@@ -10,16 +12,16 @@ export const takeBatches = statement<{ id: string }>(
    RETURNING id`,
 );
 
-/** $1 taken before when, $2 rows at most. One row for each removed. */
-export const deleteBatches = statement<{ gone: boolean }>(
+/** One row for each removed. */
+export const deleteBatches = statement<[takenBefore: Instant, rowsMax: number], { gone: boolean }>(
   "metric.batches.delete",
   `DELETE FROM metric.batches WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM metric.batches WHERE taken_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED
    )) RETURNING true AS gone`,
 );
 
-/** Batches that were taken, among some. $1 property_id, $2 ids */
-export const findBatches = statement<{ id: string }>(
+/** Batches that were taken, among some. */
+export const findBatches = statement<[property: Uuid, ids: readonly Uuid[]], { id: Uuid }>(
   "metric.batches.find",
   `SELECT b.id
    FROM unnest($2::uuid[]) AS wanted (id)

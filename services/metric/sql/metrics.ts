@@ -1,10 +1,11 @@
 import type { Micros } from "#shared/values/clock.ts";
 import type { ValueTypeName } from "#shared/values/observed-schema.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
 /** A row of metric.metrics. */
 export interface MetricRow {
-  id: string;
+  id: Uuid;
   name: string;
   source: string | null;
   system: boolean;
@@ -26,14 +27,23 @@ export interface MetricRow {
 export const shown = `id, name, source, system, description, first_seen_at, schema, event_count, first_occurred_at, last_occurred_at,
   last_received_at, original_name, original_name_at, created_at, updated_at`;
 
-/** $1 property_id, $2 ids, $3 names */
-export const readMetrics = statement<MetricRow>(
+export const readMetrics = statement<[property: Uuid, ids: readonly Uuid[], names: readonly string[]], MetricRow>(
   "metric.metrics.read",
   `SELECT ${shown} FROM metric.metrics WHERE property_id = $1 AND (id = ANY($2::uuid[]) OR name = ANY($3::text[]))`,
 );
 
-/** $1 property_id, $2 id after which, or null; $3 name, $4 source, $5 system, each null for any; $6 limit */
-export const listMetrics = statement<MetricRow>(
+/** A filter that is null matches all. */
+export const listMetrics = statement<
+  [
+    property: Uuid,
+    after: Uuid | null,
+    name: string | null,
+    source: string | null,
+    system: boolean | null,
+    limit: number,
+  ],
+  MetricRow
+>(
   "metric.metrics.list",
   `SELECT ${shown} FROM metric.metrics
    WHERE property_id = $1 AND ($2::uuid IS NULL OR id > $2) AND ($3::text IS NULL OR name = $3)
@@ -42,10 +52,10 @@ export const listMetrics = statement<MetricRow>(
 );
 
 /**
- * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each other in a circle.
- * $1 property_id, $2 ids, $3 names, $4 whether they are the platform's own
+ * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each
+ * other in a circle.
  */
-export const registerMetrics = statement(
+export const registerMetrics = statement<readonly unknown[]>(
   "metric.metrics.register",
   `INSERT INTO metric.metrics (property_id, id, name, system)
    SELECT $1, m.id, m.name, m.system
@@ -54,8 +64,9 @@ export const registerMetrics = statement(
    ON CONFLICT (property_id, name) DO NOTHING`,
 );
 
-/** Reads metrics and holds off other writers until the end of the transaction, in the order of their names. $1 property_id, $2 names */
+/** Reads metrics and holds off other writers until the end of the transaction, in the order of their names. */
 export const lockMetrics = statement<
+  [property: Uuid, names: readonly string[]],
   Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema" | "original_name_at">
 >(
   "metric.metrics.lock",
@@ -67,11 +78,7 @@ export const lockMetrics = statement<
    ) m`,
 );
 
-/**
- * $1 property_id, then columns: $2 ids, $3 how many more, $4 first_seen_at, $5 sources, $6 schemas (null leaves the schema as it is),
- * $7 first_occurred_at, $8 last_occurred_at, $9 last_received_at, $10 original names and $11 when they came (null leaves them as they are)
- */
-export const updateMetrics = statement(
+export const updateMetrics = statement<readonly unknown[]>(
   "metric.metrics.update",
   `UPDATE metric.metrics m
    SET event_count = m.event_count + u.count, first_seen_at = u.first_seen_at, source = u.source,
@@ -91,22 +98,22 @@ export const updateMetrics = statement(
 );
 
 /** Answers if the schema is there. */
-export const probe = statement("metric.metrics.probe", `SELECT FROM metric.metrics LIMIT 0`);
+export const probe = statement<[]>("metric.metrics.probe", `SELECT FROM metric.metrics LIMIT 0`);
 
-/** Locks all metrics of a property, in the order of their names. $1 property_id */
-export const lockAllMetrics = statement<{ id: string }>(
+/** Locks all metrics of a property, in the order of their names. */
+export const lockAllMetrics = statement<[property: Uuid], { id: Uuid }>(
   "metric.metrics.lock_all",
   `SELECT id FROM metric.metrics WHERE property_id = $1 ORDER BY name FOR UPDATE`,
 );
 
-/** The ids of all metrics of a property. $1 property_id */
-export const readMetricIds = statement<{ id: string }>(
+/** The ids of all metrics of a property. */
+export const readMetricIds = statement<[property: Uuid], { id: Uuid }>(
   "metric.metrics.read_ids",
   `SELECT id FROM metric.metrics WHERE property_id = $1`,
 );
 
-/** Sets how many events were counted. $1 property_id, $2 ids, $3 how many */
-export const setEventCounts = statement(
+/** Sets how many events were counted. */
+export const setEventCounts = statement<readonly unknown[]>(
   "metric.metrics.set_event_counts",
   `UPDATE metric.metrics m SET event_count = u.count
    FROM unnest($2::uuid[], $3::bigint[]) AS u (id, count)

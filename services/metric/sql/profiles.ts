@@ -1,8 +1,9 @@
 /** Numbers of profiles, and which of them were merged into which. */
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
-/** $1 property_id, $2 profile ids. Those without a number give no row. */
-export const findNumbers = statement<{ profile_id: string; number: number }>(
+/** Those without a number give no row. */
+export const findNumbers = statement<[property: Uuid, profiles: readonly Uuid[]], { profile_id: Uuid; number: number }>(
   "metric.profiles.find",
   `SELECT p.profile_id, p.number
    FROM unnest($2::uuid[]) AS wanted (id)
@@ -11,23 +12,21 @@ export const findNumbers = statement<{ profile_id: string; number: number }>(
    ) p`,
 );
 
-/** $1 property_id, $2 profile ids, $3 numbers */
-export const insertNumbers = statement(
+export const insertNumbers = statement<readonly unknown[]>(
   "metric.profiles.insert",
   `INSERT INTO metric.profiles (property_id, profile_id, number)
    SELECT $1, p.id, p.number FROM unnest($2::uuid[], $3::integer[]) AS p (id, number)`,
 );
 
-/** $1 property_id, $2 numbers of sources, $3 of survivors */
-export const insertMerges = statement(
+export const insertMerges = statement<readonly unknown[]>(
   "metric.merges.insert",
   `INSERT INTO metric.merges (property_id, source, survivor)
    SELECT $1, m.source, m.survivor FROM unnest($2::integer[], $3::integer[]) AS m (source, survivor)
    ON CONFLICT DO NOTHING`,
 );
 
-/** $1 property_id, $2 numbers. Those that were not merged away give no row. */
-export const findMerges = statement<{ source: number; survivor: number }>(
+/** Those that were not merged away give no row. */
+export const findMerges = statement<[property: Uuid, numbers: readonly number[]], { source: number; survivor: number }>(
   "metric.merges.find",
   `SELECT m.source, m.survivor
    FROM unnest($2::integer[]) AS wanted (number)

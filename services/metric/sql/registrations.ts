@@ -1,20 +1,18 @@
 /** What callers say of metrics themselves: that there is to be one, and what it is about. */
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { shown, type MetricRow } from "./metrics.ts";
 
-/**
- * Makes a metric that has no events yet. Gives no row when the name is taken.
- * $1 property_id, $2 id, $3 name, $4 description
- */
-export const insertMetric = statement<MetricRow>(
+/** Makes a metric that has no events yet. Gives no row when the name is taken. */
+export const insertMetric = statement<[property: Uuid, id: Uuid, name: string, description: string | null], MetricRow>(
   "metric.registrations.insert",
   `INSERT INTO metric.metrics (property_id, id, name, description) VALUES ($1, $2, $3, $4)
    ON CONFLICT (property_id, name) DO NOTHING
    RETURNING ${shown}`,
 );
 
-/** Counts one more, and holds off others of the property until the end of the transaction. $1 property_id */
-export const countRegistration = statement<{ count: number }>(
+/** Counts one more, and holds off others of the property until the end of the transaction. */
+export const countRegistration = statement<[property: Uuid], { count: number }>(
   "metric.registrations.count",
   `INSERT INTO metric.registrations AS r (property_id, count) VALUES ($1, 1)
    ON CONFLICT (property_id) DO UPDATE SET count = r.count + 1
@@ -22,10 +20,13 @@ export const countRegistration = statement<{ count: number }>(
 );
 
 /**
- * Describes a metric; the platform's own gives no row. $1 property_id, $2 id, $3 description or null, $4 name.
- * The name is asked for too: as long as there are no statistics, either index may be taken, and then each finds one row.
+ * Describes a metric; the platform's own gives no row. The name is asked for too: as long as there are no statistics,
+ * either index may be taken, and then each finds one row.
  */
-export const describeMetric = statement<MetricRow>(
+export const describeMetric = statement<
+  [property: Uuid, id: Uuid, description: string | null, name: string],
+  MetricRow
+>(
   "metric.registrations.describe",
   `UPDATE metric.metrics
    SET description = $3,

@@ -1,12 +1,10 @@
 /** Roll-ups: what is added to them, and what is read of them. */
 import type { Micros } from "#shared/values/clock.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
-/**
- * Adds to roll-ups, in the order of their keys. $1 property_id, $2 generation, then columns: $3 metric_id, $4 period, $5 source, $6 currency,
- * $7 events, $8 value
- */
-export const addToRollups = statement(
+/** Adds to roll-ups, in the order of their keys. */
+export const addToRollups = statement<readonly unknown[]>(
   "metric.rollups.add",
   `INSERT INTO metric.rollups AS r (property_id, generation, metric_id, period, source, currency, events, value)
    SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.events, c.value
@@ -17,8 +15,7 @@ export const addToRollups = statement(
      DO UPDATE SET events = r.events + excluded.events, value = r.value + excluded.value`,
 );
 
-/** $1 property_id, $2 generation, then columns: $3 metric_id, $4 period, $5 source, $6 currency. `at` is the place in these columns, from 1. */
-export const readSets = statement<{ at: number; profiles: Buffer }>(
+export const readSets = statement<readonly unknown[], { at: number; profiles: Buffer }>(
   "metric.rollup_profiles.read",
   `SELECT wanted.at::integer AS at, p.profiles
    FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[])
@@ -32,7 +29,7 @@ export const readSets = statement<{ at: number; profiles: Buffer }>(
 );
 
 /** Columns as in readSets, and $7 profiles. */
-export const writeSets = statement(
+export const writeSets = statement<readonly unknown[]>(
   "metric.rollup_profiles.write",
   `INSERT INTO metric.rollup_profiles (property_id, generation, metric_id, period, source, currency, profiles)
    SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.profiles
@@ -46,41 +43,52 @@ export const writeSets = statement(
 const within = `property_id = $1 AND metric_id = $2 AND generation = $3 AND period >= $4 AND period < $5
      AND ($7::text IS NULL OR source = $7) AND ($8::text IS NULL OR currency = $8)`;
 
-/** Sums of roll-ups by bucket, source and currency. $1 property_id, $2 metric_id, $3 generation, $4 from, $5 to, $6 bucket starts, $7 source, $8 currency; null for any */
-export const sumRollups = statement<{
-  bucket: number;
-  source: string;
-  currency: string;
-  events: number;
-  value: string;
-}>(
+/** Sums of roll-ups by bucket, source and currency. A source or a currency that is null matches all. */
+export const sumRollups = statement<
+  readonly unknown[],
+  {
+    bucket: number;
+    source: string;
+    currency: string;
+    events: number;
+    value: string;
+  }
+>(
   "metric.rollups.sum",
   `SELECT width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, sum(events)::bigint AS events, sum(value) AS value
    FROM metric.rollups WHERE ${within}
    GROUP BY 1, 2, 3`,
 );
 
-/** The sets of profiles of the same roll-ups, a page at a time. $9 period, $10 source and $11 currency after which, $12 how many */
-export const readSetsWithin = statement<{
-  period: Micros;
-  bucket: number;
-  source: string;
-  currency: string;
-  profiles: Buffer;
-}>(
+/** The sets of profiles of the same roll-ups, a page at a time. */
+export const readSetsWithin = statement<
+  readonly unknown[],
+  {
+    period: Micros;
+    bucket: number;
+    source: string;
+    currency: string;
+    profiles: Buffer;
+  }
+>(
   "metric.rollup_profiles.read_within",
   `SELECT period, width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, profiles
    FROM metric.rollup_profiles WHERE ${within} AND (period, source, currency) > ($9, $10, $11)
    ORDER BY period, source, currency LIMIT $12`,
 );
 
-/** How many events the roll-ups of metrics hold in all. $1 property_id, $2 metric ids, $3 generation */
-export const countRollups = statement<{ metric_id: string; events: number }>(
+/** How many events the roll-ups of metrics hold in all. */
+export const countRollups = statement<
+  [property: Uuid, metrics: readonly Uuid[], generation: number],
+  { metric_id: Uuid; events: number }
+>(
   "metric.rollups.count",
   `SELECT metric_id, sum(events)::bigint AS events FROM metric.rollups
    WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation = $3
    GROUP BY metric_id`,
 );
+
+type DeleteOldParams = [property: Uuid, metrics: readonly Uuid[], shownGeneration: number, rowsMax: number];
 
 const deleteOld = (table: string): string =>
   `DELETE FROM metric.${table} WHERE ctid = ANY(ARRAY(
@@ -88,11 +96,14 @@ const deleteOld = (table: string): string =>
      WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation < $3 LIMIT $4
    )) RETURNING true AS gone`;
 
-/** Deletes roll-ups that are not shown any more. $1 property_id, $2 metric ids, $3 the generation that is shown, $4 rows at most. One row for each. */
-export const deleteOldRollups = statement<{ gone: boolean }>("metric.rollups.delete_old", deleteOld("rollups"));
+/** Deletes roll-ups that are not shown any more. One row for each. */
+export const deleteOldRollups = statement<DeleteOldParams, { gone: boolean }>(
+  "metric.rollups.delete_old",
+  deleteOld("rollups"),
+);
 
 /** The same of the sets of profiles. */
-export const deleteOldSets = statement<{ gone: boolean }>(
+export const deleteOldSets = statement<DeleteOldParams, { gone: boolean }>(
   "metric.rollup_profiles.delete_old",
   deleteOld("rollup_profiles"),
 );

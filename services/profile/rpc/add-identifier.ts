@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { AddIdentifierResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { encodeId } from "#shared/values/ids.ts";
+import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { identifierKey, normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { findHolders, identityConflict } from "../holders.ts";
@@ -44,6 +44,6 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
   };
 }
 
-function find(row: ProfileRow, wanted: NormalIdentifier): string | undefined {
+function find(row: ProfileRow, wanted: NormalIdentifier): Uuid | undefined {
   return row.identifiers.find((identifier) => identifierKey(identifier) === identifierKey(wanted))?.id;
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { ProfileContext } from "../context.ts";
@@ -21,7 +21,7 @@ export function getProfiles({ reads }: ProfileContext): ServiceImpl<typeof Profi
     return create(GetProfilesResponseSchema, { profiles: shown.map((row) => toProfile(readRow(row))) });
   };
 
-  async function resolve(reader: Queryable, property: string, rows: StoredProfileRow[]): Promise<StoredProfileRow[]> {
+  async function resolve(reader: Queryable, property: Uuid, rows: StoredProfileRow[]): Promise<StoredProfileRow[]> {
     if (rows.every(({ merged_into }) => merged_into === null)) return rows;
     const survivors = new Set(rows.map(({ id, merged_into }) => merged_into ?? id));
     // Again, should a survivor be merged between the looks.

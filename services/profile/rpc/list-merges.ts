@@ -2,12 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ListMergesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, nilUuid, toUuid } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { listMerges as list } from "../sql/merges.ts";
 
 const limitMax = 10_000;
-const lowestId = "00000000-0000-0000-0000-000000000000";
 
 export function listMerges({ reads }: ProfileContext): ServiceImpl<typeof ProfileService>["listMerges"] {
   return async ({ propertyId, afterMergeId, limit }, { signal }) => {
@@ -16,7 +15,11 @@ export function listMerges({ reads }: ProfileContext): ServiceImpl<typeof Profil
     }
     const property = decodeId("prop", propertyId, "property_id");
     // One more than asked for tells whether more follow.
-    const rows = await list(reads.of(property, signal), [property, afterMergeId ?? lowestId, limit + 1]);
+    const rows = await list(reads.of(property, signal), [
+      property,
+      afterMergeId === undefined ? nilUuid : toUuid(afterMergeId),
+      limit + 1,
+    ]);
     const merges = rows.slice(0, limit).map((row) => ({
       mergeId: row.id,
       sourceId: encodeId("prof", row.source_id),

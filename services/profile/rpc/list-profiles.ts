@@ -10,7 +10,7 @@ import {
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { readPage } from "#shared/values/page.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/values/time.ts";
@@ -87,10 +87,10 @@ export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
   /** @returns the ids that fulfil every condition that names profiles or identifiers; undefined when there is none. */
   async function findWanted(
     reader: Queryable,
-    property: string,
+    property: Uuid,
     request: ListProfilesRequest,
-  ): Promise<string[] | undefined> {
-    const sets: ReadonlySet<string>[] = [];
+  ): Promise<Uuid[] | undefined> {
+    const sets: ReadonlySet<Uuid>[] = [];
     checkCount(request.profileIds.length, anyMax, "profile_ids");
     checkCount(request.anyIdentifiers.length, anyMax, "any_identifiers");
     checkCount(request.identifiers.length, identifiersMax, "identifiers");
@@ -117,7 +117,7 @@ export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
     return first && [...first].filter((id) => others.every((set) => set.has(id)));
   }
 
-  async function findOwnersOf(reader: Queryable, property: string, inputs: readonly IdentifierInput[], param: string) {
+  async function findOwnersOf(reader: Queryable, property: Uuid, inputs: readonly IdentifierInput[], param: string) {
     const readings = inputs.map((input, index) => normalizeIdentifier(input, `${param}.${index}`));
     const errors = readings.flatMap((reading) => ("errors" in reading ? reading.errors : []));
     if (errors.length > 0) throw DaybookError.ofFields(errors);

@@ -79,8 +79,16 @@ async function mergeInto(
     tags: movedTags,
     location: movedLocation,
   };
-  const by = [call.caller, call.requestId];
-  await insertMerge(tx, [property, newUuid(), survivor.id, source.id, ...by, now, JSON.stringify(moved)]);
+  await insertMerge(tx, [
+    property,
+    newUuid(),
+    survivor.id,
+    source.id,
+    call.caller,
+    call.requestId,
+    now,
+    JSON.stringify(moved),
+  ]);
   const value = { sourceProfileId: encodeId("prof", source.id) };
   await tell(tx, turn, [messageOf(property, survivor.id, turn.now, [{ case: "merged", value }])]);
   const [row] = await readProfiles(tx, [property, [saved.id]]);

@@ -9,7 +9,7 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { toErrorMessage } from "#shared/rpc/errors.ts";
-import { decodeId, encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
+import { decodeId, encodeId, newUuid, tryDecodeId, type Uuid } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import { type Database } from "#shared/database/postgres.ts";
 import { isUniqueViolation } from "#shared/database/failures.ts";
@@ -44,7 +44,7 @@ export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof Pro
 }
 
 type Reading =
-  | { kind: "id"; uuid: string }
+  | { kind: "id"; uuid: Uuid }
   | { kind: "identifier"; identifier: NormalIdentifier }
   | { kind: "error"; error: DaybookError };
 
@@ -73,7 +73,7 @@ type Named = Pick<ProfileRow, "id" | "status" | "merged_into">;
 
 function answer(
   reading: Reading,
-  owners: ReadonlyMap<string, string>,
+  owners: ReadonlyMap<string, Uuid>,
   known: ReadonlyMap<string, Named>,
 ): ProfileResolution {
   return create(ProfileResolutionSchema, { outcome: outcomeOf(reading, owners, known) });
@@ -81,7 +81,7 @@ function answer(
 
 type Outcome = MessageInitShape<typeof ProfileResolutionSchema>["outcome"];
 
-function outcomeOf(reading: Reading, owners: ReadonlyMap<string, string>, known: ReadonlyMap<string, Named>): Outcome {
+function outcomeOf(reading: Reading, owners: ReadonlyMap<string, Uuid>, known: ReadonlyMap<string, Named>): Outcome {
   if (reading.kind === "error") return { case: "error", value: toErrorMessage(reading.error) };
   if (reading.kind === "id") return answerId(reading.uuid, known);
   const owner = owners.get(identifierKey(reading.identifier));
@@ -89,7 +89,7 @@ function outcomeOf(reading: Reading, owners: ReadonlyMap<string, string>, known:
   return { case: "profile", value: { profileId: encodeId("prof", owner) } };
 }
 
-function answerId(uuid: string, known: ReadonlyMap<string, Named>): Outcome {
+function answerId(uuid: Uuid, known: ReadonlyMap<string, Named>): Outcome {
   const named = known.get(uuid);
   let survivor = named;
   while (survivor && survivor.merged_into !== null) survivor = known.get(survivor.merged_into);
@@ -105,8 +105,8 @@ function answerId(uuid: string, known: ReadonlyMap<string, Named>): Outcome {
 /** @returns the profiles named, by id, and the survivors of those that are merged. */
 async function findKnown(
   database: Database,
-  property: string,
-  ids: readonly string[],
+  property: Uuid,
+  ids: readonly Uuid[],
 ): Promise<ReadonlyMap<string, Named>> {
   const known = new Map<string, Named>();
   for (let wanted = [...new Set(ids)]; wanted.length > 0;) {
@@ -120,10 +120,10 @@ async function findKnown(
 /** @returns the UUID of the profile that has each identifier, by identifierKey. */
 async function findOrCreateOwners(
   context: ProfileContext,
-  property: string,
+  property: Uuid,
   identifiers: readonly NormalIdentifier[],
-): Promise<Map<string, string>> {
-  const owners = new Map<string, string>();
+): Promise<Map<string, Uuid>> {
+  const owners = new Map<string, Uuid>();
   const wanted = new Map(identifiers.map((identifier) => [identifierKey(identifier), identifier]));
   const missing = (): NormalIdentifier[] =>
     [...wanted].flatMap(([key, identifier]) => (owners.has(key) ? [] : [identifier]));
@@ -144,7 +144,7 @@ async function findOrCreateOwners(
 /** Makes a profile for each identifier that still nobody has. @returns those that were made. */
 async function createFor(
   { database, clock, relay }: ProfileContext,
-  property: string,
+  property: Uuid,
   identifiers: readonly NormalIdentifier[],
 ): Promise<IdentifierOwnerRow[]> {
   const now = clock.nowMicros();

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { SetProfileRefsResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { isUniqueViolation } from "#shared/database/failures.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "../context.ts";
@@ -28,7 +28,7 @@ export function setProfileRefs(context: ProfileContext): ServiceImpl<typeof Prof
   };
 
   /** @returns how many were given one. */
-  async function assign(property: string, ids: string[]): Promise<number> {
+  async function assign(property: Uuid, ids: Uuid[]): Promise<number> {
     const now = formatMicros(clock.nowMicros());
     try {
       return (await assignRefs(database, [property, ids, ids.map(newProfileRef), now])).length;

@@ -1,5 +1,6 @@
 import type { ValueTypeName } from "#shared/values/observed-schema.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
 /** A row of profile.attribute_schemas. */
 export interface AttributeSchemaRow {
@@ -8,28 +9,26 @@ export interface AttributeSchemaRow {
   looked_back: boolean;
 }
 
-/** $1 property_id */
-export const readSchema = statement<AttributeSchemaRow>(
+export const readSchema = statement<[property: Uuid], AttributeSchemaRow>(
   "profile.attribute_schemas.read",
   `SELECT schema, looked_back FROM profile.attribute_schemas WHERE property_id = $1`,
 );
 
-/** Reads a schema, made empty where there is none, and holds off other writers until the end of the transaction. $1 property_id */
-export const lockSchema = statement<AttributeSchemaRow>(
+/** Reads a schema, made empty where there is none, and holds off other writers until the end of the transaction. */
+export const lockSchema = statement<[property: Uuid], AttributeSchemaRow>(
   "profile.attribute_schemas.lock",
   `INSERT INTO profile.attribute_schemas (property_id) VALUES ($1)
    ON CONFLICT (property_id) DO UPDATE SET property_id = excluded.property_id
    RETURNING schema, looked_back`,
 );
 
-/** $1 property_id, $2 schema, $3 looked_back */
-export const writeSchema = statement(
+export const writeSchema = statement<readonly unknown[]>(
   "profile.attribute_schemas.write",
   `UPDATE profile.attribute_schemas SET schema = $2, looked_back = $3 WHERE property_id = $1`,
 );
 
-/** Attributes of a property's profiles, the newest first. $1 property_id, $2 before this id, $3 how many */
-export const readNewestAttributes = statement<{ id: string; attributes: string }>(
+/** Attributes of a property's profiles, the newest first. */
+export const readNewestAttributes = statement<readonly unknown[], { id: Uuid; attributes: string }>(
   "profile.attribute_schemas.read_newest_attributes",
   `SELECT id, attributes FROM profile.profiles WHERE property_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
 );

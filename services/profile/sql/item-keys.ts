@@ -1,21 +1,25 @@
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 // All keys here are digests, as key-digest.ts makes them.
 
 /** What was done with a key. */
 export interface ItemKeyRow {
   fingerprint: Buffer;
-  profile_id: string;
+  profile_id: Uuid;
 }
 
-/** $1 property_id, $2 key, $3 now */
-export const findItemKey = statement<ItemKeyRow>(
+export const findItemKey = statement<[property: Uuid, key: string, now: Instant], ItemKeyRow>(
   "profile.item_keys.find",
   `SELECT fingerprint, profile_id FROM profile.item_keys WHERE property_id = $1 AND key = $2 AND expires_at > $3`,
 );
 
-/** Gives no row when the key is held. $1 property_id, $2 key, $3 fingerprint, $4 profile_id, $5 expires_at, $6 now */
-export const claimItemKey = statement<{ key: string }>(
+/** Gives no row when the key is held. */
+export const claimItemKey = statement<
+  [property: Uuid, key: string, fingerprint: Buffer, profile: Uuid, expiresAt: Instant, now: Instant],
+  { key: string }
+>(
   "profile.item_keys.claim",
   `INSERT INTO profile.item_keys AS held (property_id, key, fingerprint, profile_id, expires_at)
    VALUES ($1, $2, $3, $4, $5)
@@ -25,8 +29,8 @@ export const claimItemKey = statement<{ key: string }>(
    RETURNING key`,
 );
 
-/** $1 now, $2 rows at most. One row for each key removed. */
-export const deleteExpiredItemKeys = statement<{ expired: boolean }>(
+/** One row for each key removed. */
+export const deleteExpiredItemKeys = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "profile.item_keys.delete_expired",
   `DELETE FROM profile.item_keys WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM profile.item_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED

@@ -1,6 +1,7 @@
 /** Lists of profiles, by key and never by offset. */
 import { plannedStatement, statement, type Queryable, type Statement } from "#shared/database/postgres.ts";
 import type { Range } from "#shared/values/time.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { profileColumns, type StoredProfileRow } from "./profiles.ts";
 
 /** The form of a list: which conditions it has, and its order. */
@@ -15,10 +16,10 @@ export interface ListShape {
 
 /** The values of a list's conditions; undefined means no such condition. */
 export interface ListValues {
-  property: string;
+  property: Uuid;
   status: string;
   /** Only these. */
-  ids?: readonly string[] | undefined;
+  ids?: readonly Uuid[] | undefined;
   tag?: string | undefined;
   createdAt: Range;
   updatedAt: Range;
@@ -27,7 +28,7 @@ export interface ListValues {
   limit: number;
 }
 
-const statements = new Map<string, Statement<StoredProfileRow>>();
+const statements = new Map<string, Statement<readonly unknown[], StoredProfileRow>>();
 
 const orderColumns: Record<ListShape["sort"], readonly string[]> = {
   created_at: ["p.created_at", "p.id"],
@@ -90,8 +91,10 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
     WHERE ${conditions.join(" AND ")}
     ORDER BY ${orderColumns[sort].map((column) => `${column} ${direction}`).join(", ")} LIMIT ${add(values.limit)}`;
   // A tag may be on every profile or on hardly any: the one wants the index of the order, the other that of the tags.
-  if (values.tag !== undefined) return plannedStatement<StoredProfileRow>(text)(database, parameters);
-  const list = statements.get(text) ?? statement<StoredProfileRow>(`profile.list.${statements.size}`, text);
+  if (values.tag !== undefined)
+    return plannedStatement<readonly unknown[], StoredProfileRow>(text)(database, parameters);
+  const list =
+    statements.get(text) ?? statement<readonly unknown[], StoredProfileRow>(`profile.list.${statements.size}`, text);
   statements.set(text, list);
   return list(database, parameters);
 }

@@ -1,14 +1,16 @@
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** An operation that was done. */
 export interface OperationRow {
-  id: string;
-  profile_id: string;
+  id: Uuid;
+  profile_id: Uuid;
   note: Record<string, unknown>;
 }
 
-/** $1 property_id, $2 ids, $3 now. One look-up each, as a plain join is planned by statistics. */
-export const findOperations = statement<OperationRow>(
+/** One look-up each, as a plain join is planned by statistics. */
+export const findOperations = statement<[property: Uuid, ids: readonly Uuid[], now: Instant], OperationRow>(
   "profile.operations.find",
   `SELECT wanted.id, o.profile_id, o.note
    FROM unnest($2::uuid[]) AS wanted (id)
@@ -17,8 +19,8 @@ export const findOperations = statement<OperationRow>(
    ) AS o`,
 );
 
-/** Gives no row for one that somebody else did. In the order of ids. $1 property_id, $2 ids, $3 profile ids, $4 notes, $5 expires_at */
-export const insertOperations = statement<{ id: string }>(
+/** Gives no row for one that somebody else did. In the order of ids. */
+export const insertOperations = statement<readonly unknown[], { id: Uuid }>(
   "profile.operations.insert",
   `INSERT INTO profile.operations (property_id, id, profile_id, note, expires_at)
    SELECT $1, o.id, o.profile_id, o.note, $5
@@ -28,8 +30,8 @@ export const insertOperations = statement<{ id: string }>(
    RETURNING id`,
 );
 
-/** $1 now, $2 rows at most. One row for each operation removed. */
-export const deleteExpiredOperations = statement<{ expired: boolean }>(
+/** One row for each operation removed. */
+export const deleteExpiredOperations = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "profile.operations.delete_expired",
   `DELETE FROM profile.operations WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM profile.operations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED

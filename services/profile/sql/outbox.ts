@@ -1,6 +1,5 @@
 import { statement } from "#shared/database/postgres.ts";
 
-/** $1 property_id, $2 ids, $3 subject, $4 payloads, $5 seconds to wait before each */
 export const insertMessages = statement(
   "profile.outbox.insert",
   `INSERT INTO profile.outbox (property_id, id, subject, payload, available_at)

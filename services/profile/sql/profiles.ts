@@ -1,10 +1,12 @@
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 import type { StoredLocation } from "../domain/location.ts";
 
-/** An identifier within a ProfileRow; its times are ISO 8601 text, as PostgreSQL writes them into JSON. */
+/** An identifier within a ProfileRow; its times are texts of instants, as PostgreSQL writes them into JSON. */
 export interface ProfileIdentifierRow {
-  id: string;
+  id: Uuid;
   type: string;
   value: string;
   is_primary: boolean;
@@ -16,13 +18,13 @@ export interface ProfileIdentifierRow {
 
 /** A profile with its identifiers, oldest first, all of one instant. */
 export interface ProfileRow {
-  id: string;
+  id: Uuid;
   status: "active" | "merged" | "redacted";
   /** The text of a JSON object. */
   attributes: string;
   tags: string[];
   location: StoredLocation | null;
-  merged_into: string | null;
+  merged_into: Uuid | null;
   version: number;
   /** Null where the property has none. */
   profile_ref: string | null;
@@ -51,22 +53,18 @@ export function readRow(row: StoredProfileRow): ProfileRow {
 }
 
 /**
- * $1 property_id, $2 ids, each once.
- * One look-up each (LATERAL with LIMIT 1): with `id = ANY(…)` an index of the lists was taken while the table had no statistics, and all
- * profiles of the property were read.
+ * One look-up each (LATERAL with LIMIT 1): with `id = ANY(…)` an index of the lists was taken while the table had no
+ * statistics, and all profiles of the property were read.
  */
-export const readProfiles = statement<StoredProfileRow>(
+export const readProfiles = statement<[property: Uuid, ids: readonly Uuid[]], StoredProfileRow>(
   "profile.profiles.read",
   `SELECT ${profileColumns}
    FROM unnest($2::uuid[]) AS wanted (id)
    CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = wanted.id LIMIT 1) p`,
 );
 
-/**
- * The profiles that have any of some identifiers, each once. $1 property_id, $2 types, $3 values.
- * One look-up for each, as in identifiers.ts.
- */
-export const readProfilesByIdentifiers = statement<StoredProfileRow>(
+/** The profiles that have any of some identifiers, each once. One look-up for each, as in identifiers.ts. */
+export const readProfilesByIdentifiers = statement<readonly unknown[], StoredProfileRow>(
   "profile.profiles.read_by_identifiers",
   `SELECT ${profileColumns}
    FROM (
@@ -80,8 +78,11 @@ export const readProfilesByIdentifiers = statement<StoredProfileRow>(
    CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = owners.profile_id LIMIT 1) p`,
 );
 
-/** $1 property_id, $2 ids. What an event that names a profile needs to know of it. */
-export const findTargets = statement<Pick<ProfileRow, "id" | "status" | "merged_into">>(
+/** What an event that names a profile needs to know of it. */
+export const findTargets = statement<
+  [property: Uuid, ids: readonly Uuid[]],
+  Pick<ProfileRow, "id" | "status" | "merged_into">
+>(
   "profile.profiles.find_targets",
   `SELECT p.id, p.status, p.merged_into
    FROM unnest($2::uuid[]) AS wanted (id)
@@ -91,24 +92,21 @@ export const findTargets = statement<Pick<ProfileRow, "id" | "status" | "merged_
 );
 
 /**
- * Holds off other writers until the end of the transaction. Gives no row for a profile that is merged; should it have become so while it was
- * waited for, it is held all the same, and the transaction must end before it waits for another.
- * $1 property_id, $2 id
+ * Holds off other writers until the end of the transaction. Gives no row for a profile that is merged; should it have
+ * become so while it was waited for, it is held all the same, and the transaction must end before it waits for
+ * another.
  */
-export const lockProfile = statement<{ id: string }>(
+export const lockProfile = statement<[property: Uuid, id: Uuid], { id: Uuid }>(
   "profile.profiles.lock",
   `SELECT id FROM profile.profiles WHERE property_id = $1 AND id = $2 AND status <> 'merged' FOR NO KEY UPDATE`,
 );
 
 /**
- * Makes profiles and writes to profiles that are as they were read, with identifiers that nobody has and what is told of it. Gives a row for each
- * that was written; of one that has changed meanwhile, or that somebody is writing to, nothing is. Fails when anybody has one of the identifiers.
- * $1 property_id; then a column each: of profiles to write to $2 id, $3 version,
- * $4 attributes, $5 location, $6 tags as JSON, $7 updated_at; of new profiles $8 id, $9 attributes, $10 location, $11 profile_ref, if the
- * property has them, $12 created_at; of identifiers $13 profile_id, $14 id, $15 type, $16 value, $17 is_primary, $18 source, $19 created_at; of
- * messages $20 profile_id, $21 id, $22 payload; $23 their subject; of profiles to write to $24 the new version.
+ * Makes profiles and writes to profiles that are as they were read, with identifiers that nobody has and what is told
+ * of it. Gives a row for each that was written; of one that has changed meanwhile, or that somebody is writing to,
+ * nothing is. Fails when anybody has one of the identifiers.
  */
-export const writeProfiles = statement<{ id: string; profile_ref: string | null }>(
+export const writeProfiles = statement<readonly unknown[], { id: Uuid; profile_ref: string | null }>(
   "profile.profiles.write",
   `WITH wanted AS (
      SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::json[], $5::jsonb[], $6::jsonb[], $7::timestamptz[], $24::bigint[])
@@ -150,8 +148,11 @@ export const writeProfiles = statement<{ id: string; profile_ref: string | null 
    SELECT id, profile_ref FROM done`,
 );
 
-/** Empties a profile that is as it was read. Gives no row when it has changed meanwhile. $1 property_id, $2 id, $3 version, $4 updated_at */
-export const redactProfile = statement<{ version: number }>(
+/** Empties a profile that is as it was read. Gives no row when it has changed meanwhile. */
+export const redactProfile = statement<
+  [property: Uuid, id: Uuid, version: number, updatedAt: Instant],
+  { version: number }
+>(
   "profile.profiles.redact",
   `UPDATE profile.profiles
    SET status = 'redacted', attributes = '{}', location = NULL, tags = '{}', updated_at = $4, version = version + 1
@@ -160,4 +161,4 @@ export const redactProfile = statement<{ version: number }>(
 );
 
 /** Answers if the schema is there. */
-export const probe = statement("profile.profiles.probe", `SELECT FROM profile.profiles LIMIT 0`);
+export const probe = statement<[]>("profile.profiles.probe", `SELECT FROM profile.profiles LIMIT 0`);

@@ -8,6 +8,7 @@ import {
 } from "#proto/daybook/common/v1/bus_pb.ts";
 import { BusAwayError, type Bus, type BusState } from "./bus.ts";
 import { DaybookError } from "../values/errors.ts";
+import { toUuid } from "../values/ids.ts";
 import type { OutboxRelay } from "../outbox/outbox.ts";
 import { toTimestamp } from "../values/time.ts";
 import type { Routes } from "../process/service.ts";
@@ -33,7 +34,9 @@ export function busRoutes(bus: Bus, outboxes: readonly OutboxRelay[]): Routes {
           const message = `There is no outbox ${name} here.`;
           throw new DaybookError("resource_not_found", message, { param: "outbox" });
         }
-        const { rows, next } = await outbox.republish(after);
+        const { rows, next } = await outbox.republish(
+          after && { propertyId: toUuid(after.propertyId), id: toUuid(after.id) },
+        );
         return create(RepublishResponseSchema, { republished: rows, ...(next ? { next } : {}) });
       },
       async retryDeadLetters({ consumer }) {

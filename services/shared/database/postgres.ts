@@ -55,22 +55,27 @@ export function openDatabase({
   return pool;
 }
 
-/** A prepared statement: parsed and planned once for each connection. */
-export interface Statement<Row> {
-  (database: Queryable, values: readonly unknown[]): Promise<Row[]>;
+/** A prepared statement: parsed and planned once for each connection. `values` are those of `$1`, `$2` and so on. */
+export interface Statement<Params extends readonly unknown[], Row> {
+  (database: Queryable, values: Params): Promise<Row[]>;
 }
 
 /**
- * Declares a prepared statement.
+ * Declares a prepared statement, such as `statement<[property: Uuid, ids: readonly Uuid[]], EventRow>("event.events.read", …)`.
  * @param name unique in the process.
  */
-export function statement<Row>(name: string, text: string): Statement<Row> {
-  return (database, values) => run({ name, text }, database, values);
+export function statement<Params extends readonly unknown[], Row = unknown>(
+  name: string,
+  text: string,
+): Statement<Params, Row> {
+  return (database, values) => run<Row>({ name, text }, database, values);
 }
 
 /** Declares a statement that is planned anew each time, by the values that it is given: for those whose best plan depends on them. */
-export function plannedStatement<Row>(text: string): Statement<Row> {
-  return (database, values) => run({ text }, database, values);
+export function plannedStatement<Params extends readonly unknown[], Row = unknown>(
+  text: string,
+): Statement<Params, Row> {
+  return (database, values) => run<Row>({ text }, database, values);
 }
 
 async function run<Row>(

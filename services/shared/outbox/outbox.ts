@@ -11,6 +11,7 @@ import type { Registry } from "prom-client";
 import { BusAwayError, type Bus, type Place } from "../bus/bus.ts";
 import { asError, reasonOf } from "../bus/delivery.ts";
 import { DaybookError } from "../values/errors.ts";
+import { nilUuid, type Uuid } from "../values/ids.ts";
 import { Owner } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 import { measureOutbox } from "./metrics.ts";
@@ -52,10 +53,10 @@ export interface OutboxRelay {
   close(): Promise<void>;
 }
 
-/** Names a row; both are UUIDs. */
+/** Names a row. */
 export interface RowKey {
-  propertyId: string;
-  id: string;
+  propertyId: Uuid;
+  id: Uuid;
 }
 
 /** What a relay works with. */
@@ -97,9 +98,9 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       const rows = await statements.take(tx, []);
       if (rows.length === 0) return { taken: 0, isAway: false };
       const outcomes = await bus.publish(rows.map(({ id, subject, payload }) => ({ id, subject, payload })));
-      const taken: string[] = [];
-      const kept: { id: string; place: Place }[] = [];
-      const refused: { id: string; failure: Error }[] = [];
+      const taken: Uuid[] = [];
+      const kept: { id: Uuid; place: Place }[] = [];
+      const refused: { id: Uuid; failure: Error }[] = [];
       let away: Error | undefined;
       for (const [index, { id }] of rows.entries()) {
         const outcome = outcomes[index] ?? new Error("the bus did not say what became of a message");
@@ -182,7 +183,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       return { ...size, failing };
     },
     async republish(after) {
-      const { propertyId, id } = after ?? { propertyId: noUuid, id: noUuid };
+      const { propertyId, id } = after ?? { propertyId: nilUuid, id: nilUuid };
       const rows = await statements.unpublishPage(database, [propertyId, id, outboxStepRowsMax]);
       if (rows.length > 0) wake();
       const last = rows.toSorted(byKey).at(-1);
@@ -207,8 +208,6 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   };
 }
 
-const noUuid = "00000000-0000-0000-0000-000000000000";
-
 function byKey(one: { property_id: string; id: string }, other: { property_id: string; id: string }): number {
   return `${one.property_id}${one.id}` < `${other.property_id}${other.id}` ? -1 : 1;
 }
@@ -225,22 +224,22 @@ const rewrittenDelaySeconds = 10;
  */
 export async function rewriteMessages(
   tx: Transaction,
-  of: { schema: string; property: string; subject: string },
+  of: { schema: string; property: Uuid; subject: string },
   rewrite: (payload: Buffer) => Uint8Array | undefined,
 ): Promise<Place[]> {
   const { schema, property, subject } = of;
   const statements = outboxStatements(schema);
   const replaced: Place[] = [];
-  let after = noUuid;
+  let after = nilUuid;
   for (;;) {
     const rows = await statements.lock(tx, [property, subject, after]);
     for (const { id, payload, incarnation, sequence } of rows) {
       const rewritten = rewrite(payload);
       if (!rewritten) continue;
-      const values = [property, id, Buffer.from(rewritten)];
-      if (incarnation === null || sequence === null) await statements.rewrite(tx, values);
+      const message = Buffer.from(rewritten);
+      if (incarnation === null || sequence === null) await statements.rewrite(tx, [property, id, message]);
       else {
-        await statements.rewritePublished(tx, [...values, rewrittenDelaySeconds]);
+        await statements.rewritePublished(tx, [property, id, message, rewrittenDelaySeconds]);
         replaced.push({ incarnation, sequence });
       }
     }

@@ -7,6 +7,7 @@
  * would read all of it, or sort it.
  */
 import { plannedStatement, statement, type Statement } from "../database/postgres.ts";
+import type { Uuid } from "../values/ids.ts";
 
 /** Rows of a round of the relay. */
 export const outboxTakeRowsMax = 64;
@@ -26,7 +27,7 @@ export interface PublishedSubject {
 
 /** A row whose message was refused. */
 export interface FailingRow {
-  id: string;
+  id: Uuid;
   subject: string;
   attempts: number;
   failure: string;
@@ -42,33 +43,39 @@ export interface OutboxSize {
 /** Makes the statements of the table `outbox` of a schema. */
 export function outboxStatements(schema: string) {
   const table = `${schema}.outbox`;
-  const named = <Row>(name: string, text: string): Statement<Row> => statement<Row>(`${table}.${name}`, text);
+  const named = <Params extends readonly unknown[], Row = unknown>(
+    name: string,
+    text: string,
+  ): Statement<Params, Row> => statement<Params, Row>(`${table}.${name}`, text);
   return {
     /** Takes rows that wait, the oldest first. */
-    take: plannedStatement<{ id: string; subject: string; payload: Buffer }>(
+    take: plannedStatement<[], { id: Uuid; subject: string; payload: Buffer }>(
       `SELECT id, subject, payload FROM ${table} WHERE sequence IS NULL AND available_at <= now()
        ORDER BY id LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
-    /** Deletes rows that wait. $1 ids */
-    remove: named("remove", `DELETE FROM ${table} WHERE id = ANY($1::uuid[]) AND sequence IS NULL`),
-    /** Notes where rows that waited are now. $1 ids, $2 incarnation, $3 sequences */
-    note: named(
+    /** Deletes rows that wait. */
+    remove: named<[ids: readonly Uuid[]]>(
+      "remove",
+      `DELETE FROM ${table} WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
+    ),
+    /** Notes where rows that waited are now. */
+    note: named<[ids: readonly Uuid[], incarnation: string, sequences: readonly number[]]>(
       "note",
       `UPDATE ${table} SET incarnation = $2, sequence = ($3::bigint[])[array_position($1::uuid[], id)],
          attempts = 0, failure = NULL, available_at = clock_timestamp()
        WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
-    /** Lets rows wait that were refused: half a second, and each time twice as long, up to half a minute. $1 ids, $2 reasons */
-    postpone: named(
+    /** Lets rows wait that were refused: half a second, and each time twice as long, up to half a minute. */
+    postpone: named<[ids: readonly Uuid[], failures: readonly string[]]>(
       "postpone",
       `UPDATE ${table} SET attempts = attempts + 1, failure = ($2::text[])[array_position($1::uuid[], id)],
          available_at = clock_timestamp() + least(30, 0.5 * 2 ^ least(attempts, 10)) * interval '1 second'
        WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
-    skipDiskWait: named("skip_disk_wait", "SET LOCAL synchronous_commit = off"),
+    skipDiskWait: named<[]>("skip_disk_wait", "SET LOCAL synchronous_commit = off"),
 
     /** Which subjects have published rows, in which incarnations: one look by the index for each. */
-    publishedSubjects: named<PublishedSubject>(
+    publishedSubjects: named<[], PublishedSubject>(
       "published_subjects",
       `WITH RECURSIVE seen AS (
          (SELECT subject, incarnation FROM ${table} WHERE sequence IS NOT NULL ORDER BY subject, incarnation LIMIT 1)
@@ -87,8 +94,11 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence DESC LIMIT 1
        ) highest`,
     ),
-    /** Deletes published rows of subjects, up to a sequence each. $1 subjects, $2 sequences, $3 incarnation, $4 rows of each at most. */
-    removeTaken: plannedStatement<{ sequence: number }>(
+    /** Deletes published rows of subjects, up to a sequence each. */
+    removeTaken: plannedStatement<
+      [subjects: readonly string[], upTo: readonly number[], incarnation: string, rowsOfEachMax: number],
+      { sequence: number }
+    >(
       `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
          SELECT found.ctid FROM unnest($1::text[], $2::bigint[]) AS taken (subject, up_to)
          CROSS JOIN LATERAL (
@@ -99,10 +109,12 @@ export function outboxStatements(schema: string) {
        )) RETURNING sequence`,
     ),
     /**
-     * Deletes the oldest published rows of a subject, if they are as old as this. $1 subject, $2 incarnation, $3 seconds, $4 rows at most. One row
-     * for each. As long as the first is not, no more than that one is looked at.
+     * Deletes the oldest published rows of a subject, if they are as old as this. Gives a row for each. As long as the first is not, no more than that one is looked at.
      */
-    removeUnclaimed: plannedStatement<{ removed: boolean }>(
+    removeUnclaimed: plannedStatement<
+      [subject: string, incarnation: string, ageSeconds: number, rowsMax: number],
+      { removed: boolean }
+    >(
       `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${table}
          WHERE sequence IS NOT NULL AND subject = $1 AND incarnation = $2
@@ -113,8 +125,11 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence LIMIT 1
        ) RETURNING true AS removed`,
     ),
-    /** Lets published rows wait again. $1 subject, $2 incarnation, $3 sequence above which, $4 and below which, $5 rows at most. One row for each. */
-    unpublish: plannedStatement<{ unpublished: boolean }>(
+    /** Lets published rows wait again. Gives a row for each. */
+    unpublish: plannedStatement<
+      [subject: string, incarnation: string, above: number, below: number, rowsMax: number],
+      { unpublished: boolean }
+    >(
       `UPDATE ${table} SET incarnation = NULL, sequence = NULL, available_at = now()
        WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${table}
@@ -122,8 +137,11 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence LIMIT $5 FOR UPDATE SKIP LOCKED
        )) RETURNING true AS unpublished`,
     ),
-    /** Lets published rows wait again, by the primary key. $1 property_id and $2 id behind which, $3 rows at most. One row for each. */
-    unpublishPage: plannedStatement<{ property_id: string; id: string }>(
+    /** Lets published rows wait again, by the primary key. Gives a row for each. */
+    unpublishPage: plannedStatement<
+      [afterProperty: Uuid, afterId: Uuid, rowsMax: number],
+      { property_id: Uuid; id: Uuid }
+    >(
       `UPDATE ${table} SET incarnation = NULL, sequence = NULL, available_at = now()
        WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${table}
@@ -133,39 +151,45 @@ export function outboxStatements(schema: string) {
     ),
 
     /** Counts rows, each kind by its index. */
-    count: named<{ waiting: number; published: number }>(
+    count: named<[], { waiting: number; published: number }>(
       "count",
       `SELECT (SELECT count(*) FROM ${table} WHERE sequence IS NULL) AS waiting,
               (SELECT count(*) FROM ${table} WHERE sequence IS NOT NULL) AS published`,
     ),
-    /** Bytes of the messages, if they can be more than $1: what the table takes on disk tells that at once, and nothing is added up. */
-    measure: named<{ bytes: number }>(
+    /** Bytes of the messages, if they can be more than this: what the table takes on disk tells that at once, and nothing is added up. */
+    measure: named<[bytesMax: number], { bytes: number }>(
       "measure",
       `SELECT CASE WHEN pg_total_relation_size('${table}') > $1
                 THEN (SELECT coalesce(sum(octet_length(payload)), 0) FROM ${table}) ELSE 0 END AS bytes`,
     ),
-    size: named<OutboxSize>(
+    size: named<[], OutboxSize>(
       "size",
       `SELECT count(*) FILTER (WHERE sequence IS NULL) AS waiting, count(*) FILTER (WHERE sequence IS NOT NULL) AS published,
               coalesce(sum(octet_length(payload)), 0) AS bytes
        FROM ${table}`,
     ),
-    failing: named<FailingRow>(
+    failing: named<[], FailingRow>(
       "failing",
       `SELECT id, subject, attempts, failure FROM ${table} WHERE sequence IS NULL AND failure IS NOT NULL
        ORDER BY id LIMIT ${failuresShownMax}`,
     ),
 
-    /** Rows of a property and subject, published or not, in order. $1 property_id, $2 subject, $3 id behind which */
-    lock: named<{ id: string; payload: Buffer; incarnation: string | null; sequence: number | null }>(
+    /** Rows of a property and subject, published or not, in order. */
+    lock: named<
+      [property: Uuid, subject: string, after: Uuid],
+      { id: Uuid; payload: Buffer; incarnation: string | null; sequence: number | null }
+    >(
       "lock",
       `SELECT id, payload, incarnation, sequence FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
        ORDER BY id LIMIT ${outboxRewriteRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
-    /** Rewrites a row that waits. $1 property_id, $2 id, $3 payload */
-    rewrite: named("rewrite", `UPDATE ${table} SET payload = $3 WHERE property_id = $1 AND id = $2`),
-    /** Rewrites a row that is published, and lets it wait again. $1 property_id, $2 id, $3 payload, $4 seconds that it waits */
-    rewritePublished: named(
+    /** Rewrites a row that waits. */
+    rewrite: named<[property: Uuid, id: Uuid, payload: Buffer]>(
+      "rewrite",
+      `UPDATE ${table} SET payload = $3 WHERE property_id = $1 AND id = $2`,
+    ),
+    /** Rewrites a row that is published, and lets it wait again. */
+    rewritePublished: named<[property: Uuid, id: Uuid, payload: Buffer, delaySeconds: number]>(
       "rewrite_published",
       `UPDATE ${table} SET payload = $3, incarnation = NULL, sequence = NULL,
          available_at = clock_timestamp() + $4::integer * interval '1 second'

@@ -57,7 +57,7 @@ async function removeTaken(
 ): Promise<void> {
   const claimed = published.filter(({ subject }) => takenUpTo.has(subject));
   const subjects = claimed.map(({ subject }) => subject);
-  const sequences = subjects.map((subject) => takenUpTo.get(subject));
+  const sequences = subjects.map((subject) => takenUpTo.get(subject) as number);
   if (subjects.length > 0) {
     await inChunks(
       outboxStepRowsMax,
@@ -74,8 +74,11 @@ async function removeTaken(
   }
   for (const { subject } of published) {
     if (takenUpTo.has(subject)) continue;
-    const step = [subject, incarnation, unclaimedAgeMaxSeconds];
-    await inChunks(outboxStepRowsMax, (rows) => statements.removeUnclaimed(database, [...step, rows]), signal);
+    await inChunks(
+      outboxStepRowsMax,
+      (rows) => statements.removeUnclaimed(database, [subject, incarnation, unclaimedAgeMaxSeconds, rows]),
+      signal,
+    );
   }
 }
 

@@ -4,9 +4,9 @@
  */
 
 /** Limits and work of a batcher. */
-export interface BatcherOptions<Item, Result> {
+export interface BatcherOptions<Item, Result, Key extends string = string> {
   /** Handles a batch of one key and answers every item, in order. When it throws, every item of the batch fails so. */
-  flush(key: string, items: Item[]): Promise<Result[]>;
+  flush(key: Key, items: Item[]): Promise<Result[]>;
   /** The size of an item, in the unit of `flushSizeMax`. */
   sizeOf(item: Item): number;
   /** Items in one flush. */
@@ -22,9 +22,9 @@ export interface BatcherOptions<Item, Result> {
 }
 
 /** See createBatcher. */
-export interface Batcher<Item, Result> {
+export interface Batcher<Item, Result, Key extends string = string> {
   /** Adds an item; settles with what the flush answered for it. */
-  add(key: string, item: Item): Promise<Result>;
+  add(key: Key, item: Item): Promise<Result>;
   /** Items that wait for a flush. */
   readonly queued: number;
   /** Waits until everything that was added is settled. */
@@ -38,11 +38,13 @@ interface Waiting<Item, Result> {
 }
 
 /** Makes a batcher: at most one flush of a key at a time. */
-export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+export function createBatcher<Item, Result, Key extends string = string>(
+  options: BatcherOptions<Item, Result, Key>,
+): Batcher<Item, Result, Key> {
   // A key stands here from its first item until a flush returns to an empty queue.
-  const queues = new Map<string, Waiting<Item, Result>[]>();
+  const queues = new Map<Key, Waiting<Item, Result>[]>();
   // Keys with items and no flush under way, the longest waiting first.
-  const ready: string[] = [];
+  const ready: Key[] = [];
   let queued = 0;
   let flushes = 0;
   const drained: (() => void)[] = [];
@@ -59,7 +61,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     return queue.splice(0, count);
   }
 
-  async function flush(key: string): Promise<void> {
+  async function flush(key: Key): Promise<void> {
     const batch = takeBatch(queues.get(key) ?? []);
     try {
       const results = await options.flush(

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { TypeID } from "typeid-js";
 import { expect, test } from "vitest";
-import { decodeId, deriveUuid, encodeId, isId, newId, newUuid, timeOfUuid, tryDecodeId } from "./ids.ts";
+import { decodeId, deriveUuid, encodeId, isId, newId, newUuid, timeOfUuid, toUuid, tryDecodeId } from "./ids.ts";
 
 test("writes and reads every UUID as the reference implementation does", () => {
   fc.assert(
-    fc.property(fc.uuid(), (uuid) => {
+    fc.property(fc.uuid().map(toUuid), (uuid) => {
       const id = encodeId("prof", uuid);
       expect(id).toBe(TypeID.fromUUID("prof", uuid).toString());
       expect(isId(id)).toBe(true);
@@ -17,10 +17,12 @@ test("writes and reads every UUID as the reference implementation does", () => {
 });
 
 test("reads nothing that the reference implementation refuses", () => {
-  const almost = fc.tuple(fc.uuid(), fc.nat(30), fc.constantFrom(..."ilou89_-.A ſK8z")).map(([uuid, at, character]) => {
-    const id = encodeId("prof", uuid);
-    return id.slice(0, at) + character + id.slice(at + 1);
-  });
+  const almost = fc
+    .tuple(fc.uuid().map(toUuid), fc.nat(30), fc.constantFrom(..."ilou89_-.A ſK8z"))
+    .map(([uuid, at, character]) => {
+      const id = encodeId("prof", uuid);
+      return id.slice(0, at) + character + id.slice(at + 1);
+    });
   fc.assert(
     fc.property(fc.oneof(fc.string(), almost), (text) => {
       const uuid = tryDecodeId("prof", text);

@@ -5,7 +5,14 @@
  * Format: https://github.com/jetify-com/typeid/tree/main/spec
  */
 import { createHash, randomFillSync } from "node:crypto";
+import type { Brand } from "./brand.ts";
 import { DaybookError } from "./errors.ts";
+
+/** The text of a UUID in lower case, as PostgreSQL writes it. */
+export type Uuid = Brand<string, "Uuid">;
+
+/** The lowest UUID. */
+export const nilUuid = "00000000-0000-0000-0000-000000000000" as Uuid;
 
 /** What each prefix names. */
 export type IdPrefix = "prof" | "idnt" | "evt" | "mtr" | "req" | "prop" | "key" | "cur" | "op" | "job" | "err";
@@ -16,6 +23,7 @@ for (let value = 0; value < 32; value++) valueOfCode[alphabet.charCodeAt(value)]
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 const suffixLength = 26;
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const idPattern = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 // Randomness is taken in large pieces: a piece costs about as much as the sixteen bytes of one id.
@@ -29,7 +37,7 @@ let counter = 0;
  * A new UUIDv7 (RFC 9562), as the database takes it. Those of one process sort by creation: within a millisecond a counter of 12 bits
  * stands in front of the 62 random ones, and when it runs over, or the clock goes back, the time is counted on.
  */
-export function newUuid(): string {
+export function newUuid(): Uuid {
   if (poolAt + bytesPerId > pool.length) {
     randomFillSync(pool);
     poolAt = 0;
@@ -48,25 +56,34 @@ export function newUuid(): string {
   const variant = (0x80 | ((pool[poolAt + 2] as number) & 0x3f)).toString(16) + hexOfByte[pool[poolAt + 3] as number];
   const rest = pool.toString("hex", poolAt + 4, poolAt + bytesPerId);
   poolAt += bytesPerId;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${rest}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${rest}` as Uuid;
 }
 
 /** The lowest UUIDv7 of a time, in milliseconds since 1970: its first 48 bits. */
-export function lowestUuidAt(timeMs: number): string {
+export function lowestUuidAt(timeMs: number): Uuid {
   const time = timeMs.toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000` as Uuid;
 }
 
 /** The time within a UUIDv7, in milliseconds since 1970. */
-export function timeOfUuid(uuid: string): number {
+export function timeOfUuid(uuid: Uuid): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
 /** The UUIDv7 of a part of what a UUIDv7 names: always the same one, of the same time. */
-export function deriveUuid(uuid: string, part: string): string {
+export function deriveUuid(uuid: Uuid, part: string): Uuid {
   const hash = createHash("sha256").update(`${uuid} ${part}`).digest("hex");
   const variant = (0x8 | (Number.parseInt(hash.slice(3, 4), 16) & 0x3)).toString(16);
-  return `${uuid.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
+  return `${uuid.slice(0, 13)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}` as Uuid;
+}
+
+/**
+ * Reads a UUID that comes as text, over the bus or from another service.
+ * @throws RangeError when it is none.
+ */
+export function toUuid(text: string): Uuid {
+  if (!uuidPattern.test(text)) throw new RangeError("this is not a UUID");
+  return text as Uuid;
 }
 
 /** A new TypeID. */
@@ -75,7 +92,7 @@ export function newId(prefix: IdPrefix): string {
 }
 
 /** The TypeID of a UUID. */
-export function encodeId(prefix: IdPrefix, uuid: string): string {
+export function encodeId(prefix: IdPrefix, uuid: Uuid): string {
   let suffix = "";
   // 128 bits in 26 groups of 5: two zero bits stand in front.
   let bits = 0;
@@ -97,7 +114,7 @@ export function encodeId(prefix: IdPrefix, uuid: string): string {
  * The UUID of a TypeID, in either case.
  * @throws DaybookError `invalid_id` with `param` when the prefix or the alphabet is wrong.
  */
-export function decodeId(prefix: IdPrefix, id: string, param: string): string {
+export function decodeId(prefix: IdPrefix, id: string, param: string): Uuid {
   const uuid = tryDecodeId(prefix, id);
   if (uuid === undefined) {
     throw new DaybookError(
@@ -112,7 +129,7 @@ export function decodeId(prefix: IdPrefix, id: string, param: string): string {
 }
 
 /** The UUID of a TypeID, in either case, or undefined when it is not one of this prefix. */
-export function tryDecodeId(prefix: IdPrefix, id: string): string | undefined {
+export function tryDecodeId(prefix: IdPrefix, id: string): Uuid | undefined {
   if (id.length !== prefix.length + 1 + suffixLength) return undefined;
   const lower = id.toLowerCase();
   // Length first: lower-casing may change the length of text that is not ASCII.
@@ -133,7 +150,7 @@ export function tryDecodeId(prefix: IdPrefix, id: string): string | undefined {
       bits &= (1 << bitCount) - 1;
     }
   }
-  return uuid;
+  return uuid as Uuid;
 }
 
 /** Whether a text has the form of an id of any prefix, in lower case. */

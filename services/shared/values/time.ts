@@ -2,7 +2,11 @@
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TimeRange } from "#proto/daybook/common/v1/range_pb.ts";
+import type { Brand } from "./brand.ts";
 import type { Micros } from "./clock.ts";
+
+/** The text of an instant, as PostgreSQL reads it: `2026-11-20T10:15:00.123456Z`, or one before or after all others. */
+export type Instant = Brand<string, "Instant"> | "-infinity" | "infinity";
 
 const dateTimePattern =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?([Zz]|[+-]\d{2}(?::?\d{2})?)$/;
@@ -29,10 +33,10 @@ export function parseDateTime(text: string): Micros | undefined {
 }
 
 /** `2026-11-20T10:15:00.123456Z` */
-export function formatMicros(micros: Micros): string {
+export function formatMicros(micros: Micros): Instant {
   const seconds = Math.floor(micros / 1_000_000);
   const fraction = micros - seconds * 1_000_000;
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(fraction).padStart(6, "0")}Z`;
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(fraction).padStart(6, "0")}Z` as Instant;
 }
 
 /** A protobuf Timestamp of microseconds; undefined where there are none. */
@@ -50,14 +54,14 @@ export function fromTimestamp(timestamp: Timestamp): Micros {
 }
 
 /** `2026-11-20T10:15:00.123456Z` of a protobuf Timestamp. */
-export function formatTimestamp(timestamp: Timestamp): string {
+export function formatTimestamp(timestamp: Timestamp): Instant {
   return formatMicros(fromTimestamp(timestamp));
 }
 
 /** A half-open range of instants, as text: from the first on, and before the second. */
 export interface Range {
-  from: string | undefined;
-  before: string | undefined;
+  from: Instant | undefined;
+  before: Instant | undefined;
 }
 
 /** The range that fulfils every bound of a message: instants are whole microseconds. */
@@ -72,7 +76,7 @@ export function toRange(range: TimeRange | undefined): Range {
 }
 
 /** Nothing that is kept lies where microseconds are no longer exact, before 1684 or after 2255. */
-function formatBound(micros: Micros): string {
+function formatBound(micros: Micros): Instant {
   if (Number.isSafeInteger(micros)) return formatMicros(micros);
   return micros < 0 ? "-infinity" : "infinity";
 }
