@@ -1,11 +1,12 @@
 /** The services behind the gateway. */
-import { createClient, type Client, type Transport } from "@connectrpc/connect";
+import type { CallOptions, Client, Transport } from "@connectrpc/connect";
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { bindable, createServiceClient, type BoundClient } from "#shared/rpc/clients.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 
 /** How each service is reached. */
@@ -23,22 +24,41 @@ export interface Clients {
   checkReady: () => Promise<void>;
 }
 
+type ServiceName = keyof Transports;
+
+/** The services on behalf of one request: calls take no options, and fail with a DaybookError. */
+export type Services = { [Name in ServiceName]: BoundClient<Clients[Name]> };
+
 const readyTimeoutMs = 2_000;
 
 export function createClients(transports: Transports): Clients {
-  const health = Object.values(transports).map((transport) => createClient(HealthService, transport));
+  const health = Object.values(transports).map((transport) => createServiceClient(HealthService, transport));
   return {
-    identity: createClient(IdentityService, transports.identity),
-    profiles: createClient(ProfileService, transports.profiles),
-    events: createClient(EventService, transports.events),
-    metrics: createClient(MetricService, transports.metrics),
+    identity: createServiceClient(IdentityService, transports.identity),
+    profiles: createServiceClient(ProfileService, transports.profiles),
+    events: createServiceClient(EventService, transports.events),
+    metrics: createServiceClient(MetricService, transports.metrics),
     outboxes: {
-      event: createClient(BusService, transports.events),
-      profile: createClient(BusService, transports.profiles),
+      event: createServiceClient(BusService, transports.events),
+      profile: createServiceClient(BusService, transports.profiles),
     },
     async checkReady() {
       const options = callOptions({ requestId: "", caller: "gateway" }, readyTimeoutMs);
       await Promise.all(health.map((client) => client.checkHealth({}, options)));
     },
   };
+}
+
+/** Prepares the clients for being bound to the options of a request's calls. */
+export function bindableServices(clients: Clients): (options: CallOptions) => Services {
+  const identity = bindable(clients.identity);
+  const profiles = bindable(clients.profiles);
+  const events = bindable(clients.events);
+  const metrics = bindable(clients.metrics);
+  return (options) => ({
+    identity: identity(options),
+    profiles: profiles(options),
+    events: events(options),
+    metrics: metrics(options),
+  });
 }

@@ -6,7 +6,7 @@ import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { Clock, Micros } from "#shared/values/clock.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -38,7 +38,7 @@ export function createKeyUse(identity: Client<typeof IdentityService>, clock: Cl
         uses.delete(use.keyId);
       }
       const message = some.map(({ usedAt, ...key }) => ({ ...key, usedAt: toTimestamp(usedAt) }));
-      await calling(identity.noteKeyUse({ uses: message }, call)).catch((error: unknown) => {
+      await identity.noteKeyUse({ uses: message }, call).catch((error: unknown) => {
         for (const { keyId } of some) told.delete(keyId);
         log.warn({ err: error }, "the last use of keys could not be told");
       });

@@ -12,7 +12,7 @@ import type {
 } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -65,7 +65,7 @@ export function createOperations(identity: Client<typeof IdentityService>, log: 
   const underWay = new Map<Operation, number>();
 
   const claims = createBatcher<{ propertyId: string; key: string; fingerprint: Uint8Array }, ClaimOutcome>({
-    flush: async (_property, wanted) => (await calling(identity.claimOperations({ claims: wanted }, call))).outcomes,
+    flush: async (_property, wanted) => (await identity.claimOperations({ claims: wanted }, call)).outcomes,
     sizeOf: () => 1,
     flushItemsMax: claimItemsMax,
     flushSizeMax: claimItemsMax,
@@ -75,7 +75,7 @@ export function createOperations(identity: Client<typeof IdentityService>, log: 
   });
 
   const finishes = createBatcher<Finished & { bytes: number }, boolean>({
-    flush: async (_property, operations) => (await calling(identity.finishOperations({ operations }, call))).counts,
+    flush: async (_property, operations) => (await identity.finishOperations({ operations }, call)).counts,
     sizeOf: ({ bytes }) => bytes,
     flushItemsMax: itemsMax,
     flushSizeMax: flushBytesMax,
@@ -91,7 +91,7 @@ export function createOperations(identity: Client<typeof IdentityService>, log: 
       return ageMs > renewIntervalMs / 2 && ageMs < renewAgeMaxMs ? [operation] : [];
     });
     for (let at = 0; at < long.length; at += itemsMax) {
-      await calling(identity.renewOperations({ operations: long.slice(at, at + itemsMax) }, call));
+      await identity.renewOperations({ operations: long.slice(at, at + itemsMax) }, call);
     }
   });
 

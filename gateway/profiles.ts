@@ -13,7 +13,7 @@ import { createBatcher } from "#shared/scheduling/batcher.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
-import { callOptions, calling, type Call } from "#shared/rpc/interceptors.ts";
+import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
 
 /** Reads and writes profiles for the routes of all surfaces. */
 export interface Profiles {
@@ -52,7 +52,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
       const [first] = items;
       if (!first) return [];
       const profileIds = items.map(({ profileId }) => profileId);
-      const { profiles } = await calling(client.getProfiles({ propertyId, profileIds }, callOptions(first.call)));
+      const { profiles } = await client.getProfiles({ propertyId, profileIds }, callOptions(first.call));
       const found = new Map(profiles.map((profile) => [profile.id, profile]));
       return profileIds.map((id) => found.get(id));
     },
@@ -73,7 +73,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
         { propertyId, items: requests, returnProfiles: true, skipContended: true },
         callOptions(first.call),
       );
-      return (await calling(response)).results;
+      return (await response).results;
     },
     sizeOf: ({ request }) => lengthOf(request),
     flushItemsMax: upsertItemsMax,
@@ -99,9 +99,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
       const { outcome } = await upserts.add(propertyId, { request, call });
       if (outcome.case === "upserted") return outcome.value;
       if (outcome.case === "error") throw fromErrorMessage(outcome.value);
-      return contended.run(propertyId, () =>
-        calling(client.upsertProfile({ ...request, propertyId }, callOptions(call))),
-      );
+      return contended.run(propertyId, () => client.upsertProfile({ ...request, propertyId }, callOptions(call)));
     },
     async drain() {
       await Promise.all([reads.drain(), upserts.drain()]);

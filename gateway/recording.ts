@@ -7,7 +7,7 @@ import type { EventInput, EventService, RecordEventResult } from "#proto/daybook
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
-import { callOptions, calling, type Call } from "#shared/rpc/interceptors.ts";
+import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
 
 /** Records events for the routes of all surfaces. */
 export interface Recording {
@@ -37,7 +37,7 @@ export function createRecording(client: Client<typeof EventService>): Recording 
     call: Call,
   ): Promise<RecordEventResult[]> => {
     const response = client.recordEvents({ propertyId, events, returnEvents }, callOptions(call));
-    return (await calling(response)).results;
+    return (await response).results;
   };
 
   const singles = createBatcher<{ event: EventInput; call: Call }, RecordEventResult>({

@@ -1,5 +1,5 @@
 /** All of Daybook in one process: four services and the gateway, over one database. */
-import { createClient, type Transport } from "@connectrpc/connect";
+import type { Transport } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
@@ -8,6 +8,7 @@ import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createLocalBus } from "#shared/bus/local.ts";
 import { busRoutes } from "#shared/bus/operator.ts";
 import { systemClock, type Clock } from "#shared/values/clock.ts";
+import { createServiceClient } from "#shared/rpc/clients.ts";
 import { inProcessTransport } from "#shared/rpc/in-process.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
@@ -104,16 +105,16 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   );
   const profile = createProfile(contextOf("profile"), { outboxBytesMax });
   const profiles = transportTo(profile);
-  const profileClient = createClient(ProfileService, profiles);
+  const profileClient = createServiceClient(ProfileService, profiles);
   const identities = transportTo(identity);
   const event = createEvent(
     contextOf("event"),
-    { identity: createClient(IdentityService, identities), profiles: profileClient },
+    { identity: createServiceClient(IdentityService, identities), profiles: profileClient },
     { ...options.event, outboxBytesMax },
   );
   const events = transportTo(event);
   const metric = createMetric(contextOf("metric"), {
-    events: createClient(EventService, events),
+    events: createServiceClient(EventService, events),
     profiles: profileClient,
   });
   // Who takes messages starts before who sends them: what is left in an outbox is published from the first moment on.

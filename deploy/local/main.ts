@@ -1,7 +1,8 @@
 /** `npm start`: all of Daybook in one process, over an embedded PostgreSQL unless DATABASE_URL names another. */
 import { join, resolve } from "node:path";
-import { createClient, type Transport } from "@connectrpc/connect";
+import type { Transport } from "@connectrpc/connect";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { createServiceClient } from "#shared/rpc/clients.ts";
 import { readSettings } from "#shared/process/config.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { runProcess, type Owner } from "#shared/process/lifecycle.ts";
@@ -86,7 +87,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
 /** Whether a key opens anything: a database that was in use before has keys of its own. */
 async function isGood(secret: string, identity: Transport): Promise<boolean> {
   const call = callOptions({ requestId: "", caller: "npm start" });
-  const client = createClient(IdentityService, identity);
+  const client = createServiceClient(IdentityService, identity);
   return client.authenticateKey({ secretHash: hashSecret(secret) }, call).then(
     () => true,
     () => false,

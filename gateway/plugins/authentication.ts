@@ -6,7 +6,7 @@ import { fastifyPlugin } from "fastify-plugin";
 import { LRUCache } from "lru-cache";
 import { Mode, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
-import { callOptions, calling } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import { modeOfKey } from "#shared/values/key-form.ts";
 import { newestRevision, revisions, type Revision } from "#shared/values/revisions.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
@@ -182,7 +182,7 @@ async function authenticate(
     const wishes = shares.wishes(keyId, windows);
     const noteTime = shares.clock.ask();
     const askedAtMs = performance.now();
-    const { key, property, leases, now } = await calling(identity.authenticateKey({ secretHash, wishes }, call));
+    const { key, property, leases, now } = await identity.authenticateKey({ secretHash, wishes }, call);
     if (!key || !property || !now) throw new Error("identity answered without a key");
     noteTime(fromTimestamp(now));
     const caller: Caller = {

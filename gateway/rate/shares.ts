@@ -20,7 +20,7 @@ import {
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import type { Clock } from "#shared/values/clock.ts";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -137,7 +137,7 @@ export function createRateShares(options: {
         keyId: key.keyId,
         wish: wishOf(window, number, share.wanted(waiting, performance.now())),
       }));
-      const { leases, now } = await calling(identity.leaseRequests({ wishes }, call));
+      const { leases, now } = await identity.leaseRequests({ wishes }, call);
       if (now) noteTime(fromTimestamp(now));
       return leases;
     },
@@ -210,7 +210,7 @@ export function createRateShares(options: {
   async function giveBack(unused: readonly Unused[]): Promise<void> {
     for (let at = 0; at < unused.length; at += wishesMax) {
       const some = unused.slice(at, at + wishesMax);
-      await calling(identity.returnRequests({ unused: some }, call)).catch((error: unknown) => {
+      await identity.returnRequests({ unused: some }, call).catch((error: unknown) => {
         log.warn(
           { err: error },
           "unused requests of rate windows could not be given back, and are lost until they end",

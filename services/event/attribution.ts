@@ -4,7 +4,7 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import { EventsLinkedSchema, type Event, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileStatus, type Profile, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
@@ -31,7 +31,7 @@ export async function readAsSurvivors(
 ): Promise<void> {
   const ids = new Set(events.flatMap(({ profileId }) => (profileId === undefined ? [] : [profileId])));
   if (ids.size === 0) return;
-  const { merged } = await calling(profiles.getMergedProfiles({ propertyId, sourceIds: [...ids] }, options));
+  const { merged } = await profiles.getMergedProfiles({ propertyId, sourceIds: [...ids] }, options);
   const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
   for (const event of events) {
     const survivor = event.profileId === undefined ? undefined : survivorOf.get(event.profileId);
@@ -50,7 +50,7 @@ export async function findIdsOf(
   options: CallOptions,
 ): Promise<string[]> {
   // In one look, so that a merge at the same time is in all of it or in nothing.
-  const { merged } = await calling(profiles.getMergedProfiles({ propertyId, survivorIds: [profileId] }, options));
+  const { merged } = await profiles.getMergedProfiles({ propertyId, survivorIds: [profileId] }, options);
   const survivorId = merged.find((merge) => merge.profileId === profileId)?.survivorId ?? profileId;
   return [survivorId, ...merged.map(({ profileId: id }) => id)];
 }
@@ -86,7 +86,7 @@ async function findOwners(
     const some = identifiers.slice(from, from + referencesMax);
     const references = some.map((value) => ({ reference: { case: "identifier" as const, value } }));
     const request = { propertyId: encodeId("prop", property), references };
-    const { resolutions } = await calling(profiles.resolveProfiles(request, ownCall));
+    const { resolutions } = await profiles.resolveProfiles(request, ownCall);
     for (const [index, { outcome }] of resolutions.entries()) {
       const identifier = some[index];
       if (outcome.case !== "profile" || !identifier) continue;
@@ -103,7 +103,7 @@ async function readProfile(
   profileId: string,
 ): Promise<Profile | undefined> {
   const request = { propertyId: encodeId("prop", property), profileIds: [profileId], resolveMerged: true };
-  return (await calling(profiles.getProfiles(request, ownCall))).profiles[0];
+  return (await profiles.getProfiles(request, ownCall)).profiles[0];
 }
 
 /**
@@ -139,7 +139,7 @@ export async function confirmMerged(
   for (let from = 0; from < sourceIds.length; from += referencesMax) {
     const some = sourceIds.slice(from, from + referencesMax);
     const request = { propertyId: encodeId("prop", property), sourceIds: some };
-    const { merged } = await calling(profiles.getMergedProfiles(request, ownCall));
+    const { merged } = await profiles.getMergedProfiles(request, ownCall);
     const known = new Set(merged.map(({ profileId }) => profileId));
     const unknown = some.find((id) => !known.has(id));
     if (unknown !== undefined) throw new Error(`The profile service does not confirm that ${unknown} is merged.`);

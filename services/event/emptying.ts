@@ -4,7 +4,7 @@ import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_
 import { ProfilesChangedSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { decodeId, encodeId, nilUuid, type Uuid } from "#shared/values/ids.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import { deleteReplaced, rewriteMessages } from "#shared/outbox/outbox.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros } from "#shared/values/time.ts";
@@ -87,7 +87,7 @@ async function forgetAnswers(
   const propertyId = encodeId("prop", property);
   const options = callOptions({ requestId: "", caller: "event" });
   const forget = async (ids: string[]): Promise<void> => {
-    if (ids.length > 0) await calling(identity.forgetAnswers({ propertyId, ids }, options));
+    if (ids.length > 0) await identity.forgetAnswers({ propertyId, ids }, options);
   };
   for (let at = 0; at < profileIds.length; at += answersIdsMax) {
     await forget(profileIds.slice(at, at + answersIdsMax));

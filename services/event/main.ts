@@ -1,5 +1,5 @@
 /** The event service alone, as a process. */
-import { createClient } from "@connectrpc/connect";
+import { createServiceClient } from "#shared/rpc/clients.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
@@ -21,8 +21,8 @@ await runService({
     createEvent(
       context,
       {
-        identity: createClient(IdentityService, connectTo(settings.identityUrl)),
-        profiles: createClient(ProfileService, connectTo(settings.profileUrl)),
+        identity: createServiceClient(IdentityService, connectTo(settings.identityUrl)),
+        profiles: createServiceClient(ProfileService, connectTo(settings.profileUrl)),
       },
       settings,
     ),

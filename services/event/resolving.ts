@@ -3,7 +3,6 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import type { ProfileReferenceSchema, ProfileResolution } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import type { DaybookError } from "#shared/values/errors.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { EventContext } from "./context.ts";
@@ -24,7 +23,7 @@ export async function resolveProfiles(
 ): Promise<(Resolution | DaybookError)[]> {
   if (references.length === 0) return [];
   const propertyId = encodeId("prop", property);
-  const { resolutions } = await calling(profiles.resolveProfiles({ propertyId, references }, options));
+  const { resolutions } = await profiles.resolveProfiles({ propertyId, references }, options);
   return resolutions.map(toResolution);
 }
 
@@ -54,7 +53,7 @@ export async function addFormerProfiles(
   if (survivors.size === 0) return;
   const propertyId = encodeId("prop", property);
   const survivorIds = [...survivors].map((id) => encodeId("prof", id));
-  const { merged } = await calling(profiles.getMergedProfiles({ propertyId, survivorIds }, options));
+  const { merged } = await profiles.getMergedProfiles({ propertyId, survivorIds }, options);
   const mergedInto = Map.groupBy(merged, ({ survivorId }) => decodeId("prof", survivorId, "survivor_id"));
   for (const event of events) {
     const former = event.profileId === null ? undefined : mergedInto.get(event.profileId);

@@ -4,7 +4,6 @@ import { Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { Reader } from "#shared/database/reads.ts";
 import { formatMicros, toTimestamp } from "#shared/values/time.ts";
@@ -116,7 +115,7 @@ export async function answer(
       withProfiles,
       eventsMax,
     };
-    const { groups } = await calling(context.events.aggregateEvents(request, options));
+    const { groups } = await context.events.aggregateEvents(request, options);
     for (const { bucket, valuesJson, count, sum, profileIds } of groups) {
       const at = offset + bucket;
       const one = series.add(at, valuesJson, Number(count), sum === undefined ? zero : parseDecimal(sum));

@@ -7,7 +7,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Event, ListEventsResponse } from "#proto/daybook/event/v1/event_pb.ts";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
-import { callOptions, calling } from "#shared/rpc/interceptors.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
@@ -44,7 +44,7 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
   const propertyId = encodeId("prop", property);
   // Until then events of before may still be on their way to the disk.
   for (;;) {
-    const { recordedUpTo } = await calling(context.events.getWatermark({ propertyId }, options));
+    const { recordedUpTo } = await context.events.getWatermark({ propertyId }, options);
     if (recordedUpTo && fromTimestamp(recordedUpTo) >= upTo) break;
     await touch();
     await sleep(waitMs, undefined, { signal }).catch(() => undefined);
@@ -70,18 +70,16 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
   await deleteOld(context, property, building);
 
   function readPage(after: { time: Timestamp; eventId: string } | undefined): Promise<ListEventsResponse> {
-    return calling(
-      context.events.listEvents(
-        {
-          propertyId,
-          receivedAt: { lte: toTimestamp(upTo) },
-          sort: EventSort.RECEIVED_AT,
-          ascending: true,
-          limit: pageEvents,
-          ...(after ? { after } : {}),
-        },
-        options,
-      ),
+    return context.events.listEvents(
+      {
+        propertyId,
+        receivedAt: { lte: toTimestamp(upTo) },
+        sort: EventSort.RECEIVED_AT,
+        ascending: true,
+        limit: pageEvents,
+        ...(after ? { after } : {}),
+      },
+      options,
     );
   }
 

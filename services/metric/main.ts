@@ -1,5 +1,5 @@
 /** The metric service alone, as a process. */
-import { createClient } from "@connectrpc/connect";
+import { createServiceClient } from "#shared/rpc/clients.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { runService } from "#shared/process/service-process.ts";
@@ -15,7 +15,7 @@ await runService({
   }),
   create: (context, { settings, connectTo }) =>
     createMetric(context, {
-      events: createClient(EventService, connectTo(settings.eventUrl)),
-      profiles: createClient(ProfileService, connectTo(settings.profileUrl)),
+      events: createServiceClient(EventService, connectTo(settings.eventUrl)),
+      profiles: createServiceClient(ProfileService, connectTo(settings.profileUrl)),
     }),
 });

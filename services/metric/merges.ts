@@ -3,7 +3,6 @@ import { RoaringBitmap32 } from "roaring-wasm";
 import type { CallOptions } from "@connectrpc/connect";
 import type { Merge } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { encodeId, lowestUuidAt, timeOfUuid, type Uuid, toUuid } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { withTransaction, type Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
 import { newProfileSet, readProfileSet, writeProfileSet, type ProfileSet } from "./profile-set.ts";
@@ -24,7 +23,7 @@ export async function pullMerges(context: MetricContext, property: Uuid, options
   let after = known.merges_after ? lowestUuidAt(timeOfUuid(known.merges_after) - lateMergesMs) : undefined;
   for (let hasMore = true; hasMore;) {
     const request = { propertyId, limit: mergesMax, afterMergeId: after };
-    const page = await calling(profiles.listMerges(request, options));
+    const page = await profiles.listMerges(request, options);
     ({ hasMore } = page);
     const last = page.merges.at(-1);
     if (!last) return;

@@ -5,7 +5,6 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
 import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
 import { isSystemMetric } from "./domain/system-metrics.ts";
@@ -43,7 +42,7 @@ export async function findByName(
   const [row] = await readMetrics(reader, [property, [], [name]]);
   if (row) return row;
   const request = { propertyId: encodeId("prop", property), type: name, sort: EventSort.OCCURRED_AT, limit: 1 };
-  const found = await calling(events.listEvents(request, options));
+  const found = await events.listEvents(request, options);
   if (found.events.length === 0) return undefined;
   return (await readOrRegister(database, reader, property, [], [name]))[0];
 }

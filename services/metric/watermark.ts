@@ -3,7 +3,6 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { decodeId, toUuid } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import { findBatches } from "./sql/batches.ts";
@@ -18,7 +17,7 @@ export async function readAsOf(
   propertyId: string,
   options: CallOptions,
 ): Promise<{ recorded: Micros; counted: Micros }> {
-  const { recordedUpTo, waiting, hasMore } = await calling(events.getWatermark({ propertyId }, options));
+  const { recordedUpTo, waiting, hasMore } = await events.getWatermark({ propertyId }, options);
   if (!recordedUpTo) throw new Error("a watermark lacks its time");
   const recorded = fromTimestamp(recordedUpTo);
   if (waiting.length === 0) return { recorded, counted: recorded };

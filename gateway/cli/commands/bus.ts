@@ -1,6 +1,5 @@
 /** Commands for the bus between the services: how it gets on, publishing again, dead letters. */
 import type { DescribeBusResponse } from "#proto/daybook/common/v1/bus_pb.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
 import type { Clients } from "../../clients.ts";
 import { operatorOptions, type Command } from "../command.ts";
@@ -14,7 +13,7 @@ export const busCommands: readonly Command[] = [
     options: [],
     async run({ outboxes }) {
       const answers = await Promise.all(
-        [outboxes.event, outboxes.profile].map((client) => calling(client.describeBus({}, operatorOptions))),
+        [outboxes.event, outboxes.profile].map((client) => client.describeBus({}, operatorOptions)),
       );
       const shown = showStatus(answers);
       return { text: statusText(shown), json: shown };
@@ -47,7 +46,7 @@ export const busCommands: readonly Command[] = [
       const request = consumer === undefined ? {} : { consumer };
       let retried = 0;
       for (let isComplete = false; !isComplete;) {
-        const step = await calling(outboxes.event.retryDeadLetters(request, operatorOptions));
+        const step = await outboxes.event.retryDeadLetters(request, operatorOptions);
         retried += step.retried;
         isComplete = step.complete;
       }
@@ -58,10 +57,10 @@ export const busCommands: readonly Command[] = [
 
 async function republish(outboxes: Clients["outboxes"], outbox: keyof Clients["outboxes"]): Promise<number> {
   let republished = 0;
-  let step = await calling(outboxes[outbox].republish({ outbox }, operatorOptions));
+  let step = await outboxes[outbox].republish({ outbox }, operatorOptions);
   republished += step.republished;
   while (step.next) {
-    step = await calling(outboxes[outbox].republish({ outbox, after: step.next }, operatorOptions));
+    step = await outboxes[outbox].republish({ outbox, after: step.next }, operatorOptions);
     republished += step.republished;
   }
   return republished;

@@ -1,6 +1,5 @@
 /** Commands for properties and their keys. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { operatorOptions, readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
 import { UsageError } from "../usage.ts";
@@ -19,7 +18,7 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }) {
       const properties = await readAll<Property>(async (last) => {
         const after = last && { afterPropertyId: last.id };
-        const page = await calling(identity.listProperties({ limit: pageItems, ...after }, operatorOptions));
+        const page = await identity.listProperties({ limit: pageItems, ...after }, operatorOptions);
         return { items: page.properties, hasMore: page.hasMore };
       });
       const shown = properties.map(showProperty);
@@ -37,7 +36,7 @@ export const identityCommands: readonly Command[] = [
       const { mode } = options;
       if (mode !== "live" && mode !== "test") throw new UsageError("--mode is live or test.");
       const request = { name, mode: mode === "live" ? Mode.LIVE : Mode.TEST, ...readPropertySettings(options) };
-      const { property } = await calling(identity.createProperty(request, operatorOptions));
+      const { property } = await identity.createProperty(request, operatorOptions);
       const shown = showProperty(whole(property));
       return { text: shown.id, json: shown };
     },
@@ -56,7 +55,7 @@ export const identityCommands: readonly Command[] = [
         throw new UsageError("Say what is to change: --name, --currency or --timezone.");
       }
       const request = { propertyId, ...settings, name };
-      const { property } = await calling(identity.updateProperty(request, operatorOptions));
+      const { property } = await identity.updateProperty(request, operatorOptions);
       const shown = showProperty(whole(property));
       return { text: propertyLine(shown), json: shown };
     },
@@ -70,9 +69,7 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }, { options: { property = "" } }) {
       const keys = await readAll<Key>(async (last) => {
         const after = last && { afterKeyId: last.id };
-        const page = await calling(
-          identity.listKeys({ propertyId: property, limit: pageItems, ...after }, operatorOptions),
-        );
+        const page = await identity.listKeys({ propertyId: property, limit: pageItems, ...after }, operatorOptions);
         return { items: page.keys, hasMore: page.hasMore };
       });
       const shown = keys.map(showKey);
@@ -89,21 +86,19 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }, { words: [name = ""], options }) {
       const { property = "", scopes = "", expires, revision } = options;
       const [ordinary, backfill] = [readLimit(options, "rate-limit"), readLimit(options, "rate-limit-backfill")];
-      const { key, secret } = await calling(
-        identity.createKey(
-          {
-            propertyId: property,
-            name,
-            ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
-            expiresAt: expires === undefined ? undefined : readTime(expires),
-            revision,
-            rateLimits: {
-              ordinary,
-              backfill,
-            },
+      const { key, secret } = await identity.createKey(
+        {
+          propertyId: property,
+          name,
+          ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
+          expiresAt: expires === undefined ? undefined : readTime(expires),
+          revision,
+          rateLimits: {
+            ordinary,
+            backfill,
           },
-          operatorOptions,
-        ),
+        },
+        operatorOptions,
       );
       return showSecret(whole(key), secret);
     },
@@ -117,8 +112,9 @@ export const identityCommands: readonly Command[] = [
     optional: ["overlap"],
     async run({ identity }, { words: [keyId = ""], options: { property = "", overlap } }) {
       const overlapSeconds = Math.round(readHours(overlap) * 3600);
-      const { key, secret, replaced } = await calling(
-        identity.rotateKey({ propertyId: property, keyId, overlapSeconds }, operatorOptions),
+      const { key, secret, replaced } = await identity.rotateKey(
+        { propertyId: property, keyId, overlapSeconds },
+        operatorOptions,
       );
       const result = showSecret(whole(key), secret);
       const old = showKey(whole(replaced));
@@ -136,7 +132,7 @@ export const identityCommands: readonly Command[] = [
     options: ["property"],
     isForGood: true,
     async run({ identity }, { words: [keyId = ""], options: { property = "" } }) {
-      const { key } = await calling(identity.revokeKey({ propertyId: property, keyId }, operatorOptions));
+      const { key } = await identity.revokeKey({ propertyId: property, keyId }, operatorOptions);
       const shown = showKey(whole(key));
       return { text: `${shown.id} is revoked.`, json: shown };
     },

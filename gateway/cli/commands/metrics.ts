@@ -1,6 +1,5 @@
 /** Commands about metrics. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { operatorOptions as options, type Command } from "../command.ts";
 
 const lookIntervalMs = 500;
@@ -16,9 +15,9 @@ export const metricCommands: readonly Command[] = [
     optional: ["property"],
     async run(clients, { options: { property } }) {
       const which = property === undefined ? {} : { propertyId: property };
-      const { properties } = await calling(clients.metrics.rebuildRollups(which, options));
+      const { properties } = await clients.metrics.rebuildRollups(which, options);
       for (;;) {
-        const { propertiesBuilding } = await calling(clients.metrics.describeRollups(which, options));
+        const { propertiesBuilding } = await clients.metrics.describeRollups(which, options);
         if (propertiesBuilding === 0) break;
         await sleep(lookIntervalMs);
       }

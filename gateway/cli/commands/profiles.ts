@@ -1,7 +1,6 @@
 /** Commands for profiles: tags, compact references, redaction. */
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import type { Clients } from "../../clients.ts";
 import { operatorOptions as options, type Arguments, type Command, type Result } from "../command.ts";
 
@@ -15,8 +14,9 @@ export const profileCommands: readonly Command[] = [
     words: [1, 1],
     options: ["property"],
     async run(clients, { words: [profileId = ""], options: { property = "" } }) {
-      const { profiles } = await calling(
-        clients.profiles.getProfiles({ propertyId: property, profileIds: [profileId], resolveMerged: true }, options),
+      const { profiles } = await clients.profiles.getProfiles(
+        { propertyId: property, profileIds: [profileId], resolveMerged: true },
+        options,
       );
       const [profile] = profiles;
       if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.");
@@ -56,7 +56,7 @@ export const profileCommands: readonly Command[] = [
     async run(clients, { options: { property = "" } }) {
       let assigned = 0;
       for (let isComplete = false; !isComplete;) {
-        const step = await calling(clients.profiles.setProfileRefs({ propertyId: property, enabled: true }, options));
+        const step = await clients.profiles.setProfileRefs({ propertyId: property, enabled: true }, options);
         assigned += step.assigned;
         isComplete = step.complete;
       }
@@ -70,7 +70,7 @@ export const profileCommands: readonly Command[] = [
     words: [0, 0],
     options: ["property"],
     async run(clients, { options: { property = "" } }) {
-      await calling(clients.profiles.setProfileRefs({ propertyId: property, enabled: false }, options));
+      await clients.profiles.setProfileRefs({ propertyId: property, enabled: false }, options);
       return { text: "Disabled.", json: { enabled: false } };
     },
   },
@@ -82,8 +82,9 @@ export const profileCommands: readonly Command[] = [
     options: ["property"],
     isForGood: true,
     async run(clients, { words: [profileId = ""], options: { property = "" } }) {
-      const { profile, resolvedFrom } = await calling(
-        clients.profiles.redactProfile({ propertyId: property, profileId }, options),
+      const { profile, resolvedFrom } = await clients.profiles.redactProfile(
+        { propertyId: property, profileId },
+        options,
       );
       const { id } = whole(profile);
       const merged = resolvedFrom === undefined ? "" : ` ${resolvedFrom} was merged into it: they are one person.`;
@@ -98,9 +99,7 @@ async function changeTags(
   { words: [profileId = ""], options: { property = "" } }: Arguments,
   change: { add?: string[]; remove?: string[]; replace?: boolean },
 ): Promise<Result> {
-  const { profile } = await calling(
-    clients.profiles.updateTags({ propertyId: property, profileId, ...change }, options),
-  );
+  const { profile } = await clients.profiles.updateTags({ propertyId: property, profileId, ...change }, options);
   return showTags(whole(profile));
 }
 

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetLastEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { decodeId, encodeId } from "#shared/values/ids.ts";
-import { calling, onwardReadOptions } from "#shared/rpc/interceptors.ts";
+import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
@@ -17,7 +17,7 @@ export function getLastEvents({ reads, profiles }: EventContext): ServiceImpl<ty
     const asked = new Map(profileIds.map((id) => [encodeId("prof", decodeId("prof", id, "profile_ids")), id]));
     const survivorIds = [...asked.keys()];
     const options = onwardReadOptions(handlerContext);
-    const { merged } = await calling(profiles.getMergedProfiles({ propertyId, survivorIds }, options));
+    const { merged } = await profiles.getMergedProfiles({ propertyId, survivorIds }, options);
     // A merged profile stands for its survivor.
     const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
     const sourcesOf = Map.groupBy(merged, ({ survivorId }) => survivorId);

@@ -1,0 +1,49 @@
+/** Clients of services, whose calls fail with a DaybookError. */
+import type { DescService } from "@bufbuild/protobuf";
+import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
+import { calling } from "./interceptors.ts";
+
+type Method = (input: unknown, options: CallOptions) => Promise<unknown>;
+
+/**
+ * Makes a client of a service. Its calls fail with a DaybookError. It is a wrapper because Connect puts whatever an interceptor throws into an
+ * error of its own. Unary methods only: there are no others.
+ */
+export function createServiceClient<S extends DescService>(service: S, transport: Transport): Client<S> {
+  const methods = Object.entries(createClient(service, transport)) as unknown as [string, Method][];
+  const wrapped = methods.map(([name, method]) => [
+    name,
+    (input: unknown, options: CallOptions) => calling(method(input, options)),
+  ]);
+  return Object.fromEntries(wrapped) as Client<S>;
+}
+
+/**
+ * The methods of a client on behalf of one caller, with one deadline: no method takes options.
+ * @param rename names the fields at fault as whoever asks knows them.
+ */
+export type BoundClient<C> = {
+  [M in keyof C]: C[M] extends (input: infer Input, options?: CallOptions) => Promise<infer Output>
+    ? (input: Input, rename?: (param: string) => string) => Promise<Output>
+    : never;
+};
+
+/** Prepares a client for being bound to options, again and again: each time costs one small object. */
+export function bindable<C extends object>(client: C): (options: CallOptions) => BoundClient<C> {
+  class Bound {
+    readonly options: CallOptions;
+
+    constructor(options: CallOptions) {
+      this.options = options;
+    }
+  }
+  for (const [name, method] of Object.entries(client) as [string, Method][]) {
+    Object.defineProperty(Bound.prototype, name, {
+      value(this: Bound, input: unknown, rename?: (param: string) => string) {
+        const response = method(input, this.options);
+        return rename ? calling(response, rename) : response;
+      },
+    });
+  }
+  return (options) => new Bound(options) as unknown as BoundClient<C>;
+}
