@@ -65,7 +65,13 @@ export function createRecording(client: Client<typeof EventService>): Recording 
   });
 
   return {
-    recordOne: (propertyId, event, call) => singles.add(propertyId, { event, call }),
+    async recordOne(propertyId, event, call) {
+      const result = await singles.add(propertyId, { event, call });
+      const recorded = result.outcome.case === "recorded" ? result.outcome.value.event : undefined;
+      // Those of an event that is new are what was sent.
+      if (recorded?.propertiesJson === "") recorded.propertiesJson = event.propertiesJson;
+      return result;
+    },
     recordBatch: (propertyId, events, call) => batches.run(propertyId, () => record(propertyId, events, false, call)),
     async drain() {
       await Promise.all([singles.drain(), batches.drain()]);

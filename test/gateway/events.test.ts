@@ -46,7 +46,8 @@ describeEverywhere("POST /v1/events", (daybook) => {
 
     const expanded = await eventually(async () => {
       const { body } = await api.get(`/v1/events/${event.id}?expand=profile,metric`);
-      return body.data.metric === null ? undefined : body.data;
+      // The metric is there at once, and learns of the event a moment later.
+      return body.data.metric?.source ? body.data : undefined;
     });
     expect(expanded.profile).toMatchObject({ id: event.profile_id, object: "profile", status: "active" });
     expect(expanded.metric).toEqual({

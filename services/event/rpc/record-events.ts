@@ -51,16 +51,8 @@ function toResult(outcome: Outcome, returnEvents: boolean): RecordEventResult {
   if (outcome instanceof DaybookError) {
     return create(RecordEventResultSchema, { outcome: { case: "error", value: toErrorMessage(outcome) } });
   }
-  const { event, replayed, resolvedFrom } = outcome;
-  return create(RecordEventResultSchema, {
-    outcome: {
-      case: "recorded",
-      value: {
-        eventId: event.id,
-        replayed,
-        resolvedFrom,
-        ...(returnEvents ? { event } : {}),
-      },
-    },
-  });
+  const { event, isKnown, replayed, resolvedFrom } = outcome;
+  const returned = isKnown ? event : { ...event, propertiesJson: "" };
+  const value = { eventId: event.id, replayed, resolvedFrom, event: returnEvents ? returned : undefined };
+  return create(RecordEventResultSchema, { outcome: { case: "recorded", value } });
 }

@@ -354,7 +354,7 @@ export type RecordedEvent = Message<"daybook.event.v1.RecordedEvent"> & {
   resolvedFrom?: string | undefined;
 
   /**
-   * The whole event, if return_events asked for it.
+   * The event, if return_events asked for it. One that this call recorded comes without properties_json, which the caller has.
    *
    * @generated from field: daybook.event.v1.Event event = 4;
    */
