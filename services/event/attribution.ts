@@ -3,13 +3,12 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions, Client } from "@connectrpc/connect";
 import { EventsLinkedSchema, type Event, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileStatus, type Profile, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { decodeId, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
+import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
 import { empty } from "./emptying.ts";
-import { insertMessage } from "./sql/outbox.ts";
 import { findAnonymousUnder, linkEvents, type LinkedRow } from "./sql/profile-events.ts";
 
 /** An identifier in normal form. */
@@ -169,8 +168,8 @@ async function linkAll(
     withTransaction(database, async (tx) => {
       const linked = await linkEvents(tx, [property, profile, type, value, rows]);
       if (linked.length > 0) {
-        const payload = Buffer.from(toBinary(EventsLinkedSchema, toLinked(property, profileId, linked)));
-        await insertMessage(tx, [property, newUuid(), linkedSubject, payload]);
+        const payload = toBinary(EventsLinkedSchema, toLinked(property, profileId, linked));
+        await relay.enqueue(tx, property, linkedSubject, payload);
       }
       return linked;
     });

@@ -1,16 +1,14 @@
 /**
- * Jobs of events. A job is cut into chunks, and a message over the bus asks for one: its profiles are written, then its events. Each event has
- * its id from when the job was made, so one that is recorded is not recorded again, however often its chunk is begun; so it is with writes of
- * profiles, each of which is an operation. That a chunk is done, and the message for the next, are one transaction.
+ * Jobs of events. The profiles of a chunk are written, then its events. Each event has its id from when the job was created, so one that is
+ * recorded is not recorded again, however often its chunk is begun; so it is with writes of profiles, each of which is an operation.
  */
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import { Counter, type Registry } from "prom-client";
 import {
   CreateEventJobRequestSchema,
-  EventJobDueSchema,
+  EventJobItemSchema,
   type EventInput,
-  type EventJobDue,
   type EventJobItem,
 } from "#proto/daybook/event/v1/event_pb.ts";
 import {
@@ -19,96 +17,85 @@ import {
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { isAway } from "#shared/bus/delivery.ts";
-import { DaybookError, internalError } from "#shared/values/errors.ts";
+import { createJobs, type JobChunk, type JobKind, type Jobs } from "#shared/jobs/jobs.ts";
+import { settleItems } from "#shared/jobs/settle-items.ts";
+import { jobStatements } from "#shared/jobs/sql.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
-import { decodeId, deriveUuid, encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
-import { inChunks, withTransaction, type Transaction } from "#shared/database/postgres.ts";
-import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros } from "#shared/values/time.ts";
+import { encodeId, newId } from "#shared/values/ids.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import type { EventContext } from "./context.ts";
 import { ingest, type Outcome } from "./ingest.ts";
-import { advanceJob, deleteJobs, findOldJobs, finishChunk, readChunk } from "./sql/jobs.ts";
-import { insertMessage } from "./sql/outbox.ts";
 
-/** The subject of messages that ask for a chunk. */
-export const jobSubject = "daybook.event.job_due";
-/** Items of a chunk. */
-export const chunkItemsMax = 200;
+/** What jobs of events have in common. */
+export const eventJobs: JobKind = {
+  statements: jobStatements({ jobs: "event.jobs", chunks: "event.job_chunks" }),
+  subject: "daybook.event.job_due",
+  noun: "jobs",
+  itemsMax: 1000,
+  chunkItemsMax: 200,
+  unfinishedMax: 1000,
+  retentionMicros: 7 * 24 * 60 * 60 * 1_000_000,
+};
 
 const upsertItemsMax = 100;
 // Recording so many takes some tens of milliseconds at a time.
 const groupBytesMax = 1024 * 1024;
-const jobAgeMaxMicros = 7 * 24 * 60 * 60 * 1_000_000;
-const oldJobsMax = 50;
 
-/** Asks for a chunk of a job, once the transaction is committed. */
-export async function askForChunk(tx: Transaction, property: Uuid, job: Uuid, chunk: number): Promise<void> {
-  const due = create(EventJobDueSchema, { propertyId: encodeId("prop", property), jobId: encodeId("job", job), chunk });
-  await insertMessage(tx, [property, newUuid(), jobSubject, Buffer.from(toBinary(EventJobDueSchema, due))]);
-}
-
-/** Does a chunk, unless it is done. */
-export async function recordChunk(context: EventContext, { propertyId, jobId, chunk }: EventJobDue): Promise<void> {
-  const { database, clock, relay, log, registry } = context;
-  const property = decodeId("prop", propertyId, "property_id");
-  const job = decodeId("job", jobId, "job_id");
-  const [row] = await readChunk(database, [property, job, chunk]);
-  if (!row) return;
-  const { items } = fromBinary(CreateEventJobRequestSchema, row.payload);
-  const operationOf = (part: string): string => encodeId("op", deriveUuid(job, `${chunk} ${part}`));
-  const refused = await recordItems(context, propertyId, items, operationOf);
-  const { isDone, hasNext } = await withTransaction(database, async (tx) => {
-    const [finished] = await finishChunk(tx, [property, job, chunk]);
-    if (!finished) return { isDone: false, hasNext: false };
-    const [advanced] = await advanceJob(tx, [property, job, chunk, formatMicros(clock.nowMicros())]);
-    const { has_next: isMore = false } = advanced ?? {};
-    if (isMore) await askForChunk(tx, property, job, chunk + 1);
-    return { isDone: true, hasNext: isMore };
+/** Makes the jobs of events. */
+export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
+  const { log, registry } = context;
+  return createJobs<EventJobItem, Outcome>(context, eventJobs, {
+    chunkSchema: CreateEventJobRequestSchema,
+    readItem,
+    process: (items, chunk) => recordItems(context, items, chunk),
+    onRefused(refused, { job, chunk }) {
+      const byCode = Map.groupBy(refused, ({ code }) => code);
+      const codes = Object.fromEntries([...byCode].map(([code, some]) => [code, some.length]));
+      for (const [code, count] of Object.entries(codes)) refusedItems(registry).inc({ code }, count);
+      const jobId = encodeId("job", job);
+      log.warn({ jobId, chunk, refused: refused.length, codes }, "items of a job of events were refused");
+    },
   });
-  if (hasNext) relay.wake();
-  if (!isDone || refused.length === 0) return;
-  const byCode = Map.groupBy(refused, ({ code }) => code);
-  const codes = Object.fromEntries([...byCode].map(([code, some]) => [code, some.length]));
-  for (const [code, count] of Object.entries(codes)) refusedItems(registry).inc({ code }, count);
-  log.warn({ jobId, chunk, refused: refused.length, codes }, "items of a job of events were refused");
 }
 
-/**
- * @param operationOf the id of the operation that a part of the chunk is, the same however often the chunk comes.
- * @returns why items were refused.
- */
+/** An item with all that is fixed from now on: the id of its event, when it happened unless it says so, and the operation of its update. */
+function readItem({ event, profile, update }: EventJobItem, index: number, now: string): EventJobItem {
+  if (!event) {
+    throw new DaybookError("parameter_missing", "An item has an event.", { param: `items.${index}.event` });
+  }
+  return create(EventJobItemSchema, {
+    event: { ...event, operationId: newId("op"), operationIsNew: false, occurredAt: event.occurredAt ?? now },
+    profile: profile && { ...profile, operationId: undefined },
+    update: update && { ...update, operationId: newId("op") },
+  });
+}
+
 async function recordItems(
   context: EventContext,
-  propertyId: string,
   items: readonly EventJobItem[],
-  operationOf: (part: string) => string,
-): Promise<DaybookError[]> {
+  { property, operationOf }: JobChunk,
+): Promise<Outcome[]> {
+  const propertyId = encodeId("prop", property);
   const options = callOptions({ requestId: "", caller: "event" });
-  const refused: DaybookError[] = [];
-  const wanted: EventInput[] = [];
   await updateProfiles(context, propertyId, items, options);
   const owners = await writeProfiles(context, propertyId, items, operationOf, options);
-  for (const [index, { event }] of items.entries()) {
+  const wanted = items.map(({ event }, index): EventInput | DaybookError => {
     if (!event) throw new Error("an item of a job has no event");
     const owner = owners[index];
-    if (owner instanceof DaybookError) {
-      refused.push(owner);
-      continue;
-    }
-    const saysWhose = event.profile?.reference.case !== undefined;
-    if (owner !== undefined && !saysWhose) {
+    if (owner instanceof DaybookError) return owner;
+    if (owner !== undefined && event.profile?.reference.case === undefined) {
       event.profile = create(ProfileReferenceSchema, { reference: { case: "profileId", value: owner } });
     }
-    wanted.push(event);
+    return event;
+  });
+  const recorded: Outcome[] = [];
+  for (const group of groupBySize(wanted.flatMap((event) => (event instanceof DaybookError ? [] : [event])))) {
+    const some = await settleItems(context.log, group, (events) => ingest(context, property, events, options));
+    recorded.push(...some);
   }
-  for (const group of groupBySize(wanted)) {
-    const outcomes = await inParts<EventInput, Outcome>(context, group, (some) =>
-      ingest(context, decodeId("prop", propertyId, "property_id"), some, options),
-    );
-    for (const outcome of outcomes) if (outcome instanceof DaybookError) refused.push(outcome);
-  }
-  return refused;
+  const outcomes = recorded.values();
+  return wanted.map((event) => (event instanceof DaybookError ? event : (outcomes.next().value as Outcome)));
 }
 
 /** Events in order, in groups that are recorded without keeping others waiting for long. */
@@ -137,7 +124,7 @@ async function updateProfiles(
   for (const { update } of items) {
     if (!update) continue;
     try {
-      await calling(profiles.updateProfile({ ...update, propertyId }, options));
+      await profiles.updateProfile({ ...update, propertyId }, options);
     } catch (error) {
       if (!(error instanceof DaybookError) || isAway(error)) throw error;
       codes.push(error.code);
@@ -211,42 +198,17 @@ async function upsertAll(
   const upserted: (string | DaybookError)[] = [];
   for (let from = 0; from < requests.length; from += upsertItemsMax) {
     const some = requests.slice(from, from + upsertItemsMax);
-    upserted.push(
-      ...(await inParts<UpsertProfileRequest, string | DaybookError>(context, some, async (part) => {
-        const { results } = await calling(context.profiles.upsertProfiles({ propertyId, items: [...part] }, options));
-        return results.map(({ outcome }) => {
-          if (outcome.case === "upserted") return outcome.value.profileId;
-          if (outcome.case === "error") return fromErrorMessage(outcome.value);
-          throw new Error("a profile was not settled");
-        });
-      })),
-    );
+    const outcomes = await settleItems(context.log, some, async (part) => {
+      const { results } = await context.profiles.upsertProfiles({ propertyId, items: [...part] }, options);
+      return results.map(({ outcome }) => {
+        if (outcome.case === "upserted") return outcome.value.profileId;
+        if (outcome.case === "error") return fromErrorMessage(outcome.value);
+        throw new Error("a profile was not settled");
+      });
+    });
+    upserted.push(...outcomes);
   }
   return upserted;
-}
-
-/**
- * Does the work for all items together. When that fails for what nobody foresaw it is done one by one, so that a bad item fails alone and a job
- * comes to its end; what may be otherwise later is thrown, and all of the chunk comes again.
- */
-async function inParts<Item, Result>(
-  context: EventContext,
-  items: readonly Item[],
-  work: (items: readonly Item[]) => Promise<Result[]>,
-): Promise<(Result | DaybookError)[]> {
-  if (items.length === 0) return [];
-  try {
-    const results = await work(items);
-    for (const result of results) if (result instanceof DaybookError && isAway(result)) throw result;
-    return results;
-  } catch (error) {
-    if (error instanceof Error && isAway(error)) throw error;
-    context.log.error({ err: error, items: items.length }, "items of a job of events failed");
-    if (items.length === 1) return [error instanceof DaybookError ? error : internalError(error)];
-  }
-  const results: (Result | DaybookError)[] = [];
-  for (const item of items) results.push(...(await inParts(context, [item], work)));
-  return results;
 }
 
 /** One counter for all services of a process. */
@@ -256,19 +218,4 @@ function refusedItems(registry: Registry): Counter {
   if (known) return known as Counter;
   const help = "Items of jobs of events that were refused.";
   return new Counter({ name, help, labelNames: ["code"], registers: [registry] });
-}
-
-/** Forgets jobs whose time is over. */
-export async function forgetJobs({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
-  const before = formatMicros(clock.nowMicros() - jobAgeMaxMicros);
-  await inChunks(
-    oldJobsMax,
-    async (jobsMax) => {
-      const jobs = await findOldJobs(database, [before, jobsMax]);
-      const properties = jobs.map(({ property_id }) => property_id);
-      if (jobs.length > 0) await deleteJobs(database, [properties, jobs.map(({ id }) => id)]);
-      return jobs;
-    },
-    signal,
-  );
 }

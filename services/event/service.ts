@@ -4,6 +4,7 @@ import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
+import { forgetJobs } from "#shared/jobs/jobs.ts";
 import { migrate } from "#shared/database/migrate.ts";
 import { createOutboxRelay } from "#shared/outbox/outbox.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -11,9 +12,8 @@ import type { Service, ServiceContext } from "#shared/process/service.ts";
 import type { EventSettings } from "./config.ts";
 import { anonymousEventsRecorded } from "./consumers/anonymous-events-recorded.ts";
 import { profilesChanged } from "./consumers/profiles-changed.ts";
-import { jobDue } from "./consumers/job-due.ts";
 import type { EventContext } from "./context.ts";
-import { forgetJobs, jobSubject } from "./jobs.ts";
+import { createEventJobs, eventJobs } from "./jobs.ts";
 import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
 import { createLowWatermark } from "./low-watermark.ts";
 import { aggregateEvents } from "./rpc/aggregate-events.ts";
@@ -48,6 +48,7 @@ export function createEvent(
   const { database, clock, log } = serviceContext;
   const watermark = createLowWatermark(database, clock, log);
   const context: EventContext = { ...serviceContext, ...clients, relay, watermark, types: createEventTypes(database) };
+  const jobs = createEventJobs(context);
   return {
     routes(router) {
       router.service(EventService, {
@@ -57,7 +58,7 @@ export function createEvent(
         aggregateEvents: aggregateEvents(context),
         getWatermark: getWatermark(context),
         getLastEvents: getLastEvents(context),
-        createEventJob: createEventJob(context),
+        createEventJob: createEventJob(jobs),
       });
     },
     outbox: relay,
@@ -67,7 +68,7 @@ export function createEvent(
       // Before what is left in the outbox is published.
       await context.bus.subscribe("event_profiles", "daybook.profile.changed", profilesChanged(context));
       await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
-      await context.bus.subscribe("event_jobs", jobSubject, jobDue(context));
+      await context.bus.subscribe("event_jobs", eventJobs.subject, jobs.takeDue);
       owner.own(relay).start();
       owner.own(watermark).start();
       owner.own(
@@ -75,7 +76,7 @@ export function createEvent(
           await createPartitions(context);
           if (retentionMonths !== undefined) await detachOld(context, retentionMonths);
           await deleteExpired(context, signal);
-          await forgetJobs(context, signal);
+          await forgetJobs(context, eventJobs, signal);
         }),
       );
     },

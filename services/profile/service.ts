@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
+import { forgetJobs } from "#shared/jobs/jobs.ts";
 import { migrate } from "#shared/database/migrate.ts";
 import { createOutboxRelay } from "#shared/outbox/outbox.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
 import { createAttributeSchemas } from "./attribute-schemas.ts";
-import { importDue } from "./consumers/import-due.ts";
 import type { ProfileContext } from "./context.ts";
-import { forgetImportJobs, importSubject } from "./imports.ts";
+import { createImportJobs, importJobs } from "./imports.ts";
 import { forgetIntervalMs, forgetExpired } from "./maintenance.ts";
 import { addIdentifier } from "./rpc/add-identifier.ts";
 import { createImportJob } from "./rpc/create-import-job.ts";
@@ -45,6 +45,7 @@ export function createProfile(
   const relay = createOutboxRelay({ ...serviceContext, schema: "profile", outboxBytesMax });
   const schemas = owner.own(createAttributeSchemas(serviceContext));
   const context: ProfileContext = { ...serviceContext, relay, schemas };
+  const imports = createImportJobs(context);
   return {
     routes(router) {
       router.service(ProfileService, {
@@ -65,7 +66,7 @@ export function createProfile(
         updateTags: updateTags(context),
         setProfileRefs: setProfileRefs(context),
         getAttributeSchema: getAttributeSchema(context),
-        createImportJob: createImportJob(context),
+        createImportJob: createImportJob(imports),
         getImportJob: getImportJob(context),
         listImportJobs: listImportJobs(context),
         listImportedProfiles: listImportedProfiles(context),
@@ -76,11 +77,13 @@ export function createProfile(
     async start() {
       await migrate(context.database, "profile", migrations);
       // Before what is left in the outbox is published.
-      await context.bus.subscribe("profile_imports", importSubject, importDue(context));
+      await context.bus.subscribe("profile_imports", importJobs.subject, imports.takeDue);
       owner.own(relay).start();
       owner.own(repeat(forgetIntervalMs, context.log, "forget keys", (signal) => forgetExpired(context, signal)));
       owner.own(
-        repeat(forgetIntervalMs, context.log, "forget import jobs", (signal) => forgetImportJobs(context, signal)),
+        repeat(forgetIntervalMs, context.log, "forget import jobs", (signal) =>
+          forgetJobs(context, importJobs, signal),
+        ),
       );
     },
     async checkReady() {

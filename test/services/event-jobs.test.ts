@@ -7,17 +7,16 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import pg from "pg";
 import { afterAll, expect, inject, test } from "vitest";
 import type { Event, EventInputSchema, EventJobItemSchema } from "#proto/daybook/event/v1/event_pb.ts";
-import { createLocalBus } from "#shared/bus/local.ts";
 import { systemClock } from "#shared/values/clock.ts";
 import { decodeId, newId } from "#shared/values/ids.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openDatabase } from "#shared/database/postgres.ts";
-import { createReads } from "#shared/database/reads.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
-import { forgetJobs } from "../../services/event/jobs.ts";
+import { forgetJobs } from "#shared/jobs/jobs.ts";
+import { eventJobs } from "../../services/event/jobs.ts";
 import { countOf } from "../support/counting.ts";
 import { createDatabase } from "../support/database.ts";
 import { connectTo, describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
@@ -144,7 +143,7 @@ describeEverywhere("jobs of events", (daybook) => {
     expect(await refused(upTo(79).map((index) => itemOf(index, "p", large)))).toMatchObject({
       code: "request_too_large",
     });
-    const insert = `INSERT INTO event.jobs (property_id, id, chunk_count, created_at)
+    const insert = `INSERT INTO event.jobs (property_id, id, total_count, created_at)
       SELECT $1, gen_random_uuid(), 1, now() FROM generate_series(1, 1000)`;
     await query(daybook(), insert, [decodeId("prop", propertyId, "")]);
     expect(await refused([itemOf(1, "p")])).toMatchObject({ code: "rate_limited", retryAfterMs: 10_000 });
@@ -161,9 +160,7 @@ describeEverywhere("jobs of events", (daybook) => {
     await query(daybook(), "UPDATE event.jobs SET created_at = now() - interval '8 days' WHERE id = $1", [ids[0]]);
     const log = createLog("test", "silent");
     const database = openDatabase({ url: daybook().databaseUrl, applicationName: "test", connectionsMax: 1, log });
-    const reads = createReads(database, log);
-    const context = { database, reads, bus: createLocalBus(log), clock: systemClock, log, registry: createRegistry() };
-    await forgetJobs(context, new AbortController().signal);
+    await forgetJobs({ database, clock: systemClock }, eventJobs, new AbortController().signal);
     await database.end();
     expect(await query(daybook(), "SELECT id FROM event.jobs WHERE id = ANY($1)", [ids])).toEqual([{ id: ids[1] }]);
     const chunks = "SELECT job_id FROM event.job_chunks WHERE job_id = ANY($1)";

@@ -14,17 +14,15 @@ import {
   type Profile,
   type UpsertProfileRequestSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { createLocalBus } from "#shared/bus/local.ts";
 import { systemClock } from "#shared/values/clock.ts";
 import { decodeId, newId } from "#shared/values/ids.ts";
 import { calling } from "#shared/rpc/interceptors.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openDatabase } from "#shared/database/postgres.ts";
-import { createReads } from "#shared/database/reads.ts";
-import { createRegistry } from "#shared/rpc/server.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
-import { forgetImportJobs } from "../../services/profile/imports.ts";
+import { forgetJobs } from "#shared/jobs/jobs.ts";
+import { importJobs } from "../../services/profile/imports.ts";
 import { createDatabase } from "../support/database.ts";
 import { connectTo, describeEverywhere, testCall, type TestDaybook } from "../support/daybook.ts";
 import { startKillableMesh } from "../support/mesh.ts";
@@ -270,8 +268,8 @@ describeEverywhere("import jobs", (daybook) => {
     expect(await refused([{ originalJson: "{}" }])).toMatchObject({ code: "parameter_missing", param: "items.0" });
     const large = Array.from({ length: 155 }, () => ({ ...person("p"), originalJson: "x".repeat(100 * 1024) }));
     expect(await refused(large)).toMatchObject({ code: "request_too_large" });
-    const insert = `INSERT INTO profile.import_jobs (property_id, id, total_count, chunk_count, created_at)
-      SELECT $1, gen_random_uuid(), 1, 1, now() FROM generate_series(1, 100)`;
+    const insert = `INSERT INTO profile.import_jobs (property_id, id, total_count, created_at)
+      SELECT $1, gen_random_uuid(), 1, now() FROM generate_series(1, 100)`;
     await query(daybook(), insert, [decodeId("prop", propertyId, "")]);
     expect(await refused([person("p")])).toMatchObject({
       code: "rate_limited",
@@ -297,16 +295,7 @@ describeEverywhere("import jobs", (daybook) => {
       const { profiles } = daybook().clients;
       const gone = calling(profiles.getImportJob({ propertyId, jobId }, testCall));
       await expect(gone).rejects.toMatchObject({ code: "resource_not_found" });
-      const reads = createReads(database, log);
-      const context = {
-        database,
-        reads,
-        bus: createLocalBus(log),
-        clock: systemClock,
-        log,
-        registry: createRegistry(),
-      };
-      await forgetImportJobs(context, new AbortController().signal);
+      await forgetJobs({ database, clock: systemClock }, importJobs, new AbortController().signal);
       for (const table of ["import_chunks", "import_profiles", "import_errors"]) {
         const { rowCount } = await database.query(`SELECT FROM profile.${table} WHERE job_id = $1`, [job]);
         expect([table, rowCount]).toEqual([table, 0]);

@@ -12,10 +12,10 @@ import { openDatabase, type Database } from "#shared/database/postgres.ts";
 import { createReads } from "#shared/database/reads.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
 import { outboxStatements } from "#shared/outbox/sql.ts";
+import { eventJobs } from "../../services/event/jobs.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
 import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
-import { finishChunk, readChunk } from "../../services/event/sql/jobs.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
 import {
   emptyEvents,
@@ -34,15 +34,9 @@ import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts
 import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { describeMetric } from "../../services/metric/sql/registrations.ts";
+import { importJobs } from "../../services/profile/imports.ts";
 import { readNewestAttributes, readSchema, writeSchema } from "../../services/profile/sql/attribute-schemas.ts";
-import {
-  findImportJob,
-  finishChunk as finishImportChunk,
-  listImportedProfiles,
-  listImportErrors,
-  listImportJobs,
-  readChunk as readImportChunk,
-} from "../../services/profile/sql/imports.ts";
+import { importErrors, listImportedProfiles } from "../../services/profile/sql/imports.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
 import {
@@ -208,14 +202,20 @@ const cases: [string, (database: Database) => Promise<unknown>, string[]][] = [
     (db) => listProfiles(db, { sort: "without_email", ascending: true }, { ...profiles, after: [id] }),
     [byProfile, "profiles_pkey"],
   ],
-  ["an import job", (db) => findImportJob(db, [id, id, now]), ["import_jobs_pkey"]],
-  ["import jobs", (db) => listImportJobs.descending(db, [id, now, true, true, true, id, 10]), ["import_jobs_pkey"]],
+  ["an import job", (db) => importJobs.statements.find(db, [id, id, now]), ["import_jobs_pkey"]],
+  [
+    "import jobs",
+    (db) => importJobs.statements.listDescending(db, [id, now, true, true, true, id, 10]),
+    ["import_jobs_pkey"],
+  ],
   ["imported profiles", (db) => listImportedProfiles(db, [id, id, id, 10]), ["import_profiles_pkey"]],
-  ["import errors", (db) => listImportErrors(db, [id, id, 1, 10]), ["import_errors_pkey"]],
-  ["a chunk of an import", (db) => readImportChunk(db, [id, id, 1]), ["import_chunks_pkey"]],
-  ["a chunk of an import that is done", (db) => finishImportChunk(db, [id, id, 1]), ["import_chunks_pkey"]],
-  ["a chunk of events", (db) => readChunk(db, [id, id, 1]), ["job_chunks_pkey"]],
-  ["a chunk of events that is done", (db) => finishChunk(db, [id, id, 1]), ["job_chunks_pkey"]],
+  ["import errors", (db) => importErrors.list(db, [id, id, 1, 10]), ["import_errors_pkey"]],
+  ["a chunk of a job", (db) => eventJobs.statements.readChunk(db, [id, id, 1]), ["job_chunks_pkey"]],
+  [
+    "a chunk of a job that is finished",
+    (db) => eventJobs.statements.finishChunk(db, [id, id, 1, 1, 1, now]),
+    ["job_chunks_pkey", "jobs_pkey"],
+  ],
   ["the schema of attributes", (db) => readSchema(db, [id]), ["attribute_schemas_pkey"]],
   ["a schema that is written", (db) => writeSchema(db, [id, "{}", true]), ["attribute_schemas_pkey"]],
   ["the newest attributes", (db) => readNewestAttributes(db, [id, id, 50]), ["profiles_pkey"]],

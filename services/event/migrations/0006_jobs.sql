@@ -1,9 +1,12 @@
--- Events that are recorded behind the answer. A job is done chunk by chunk, and forgotten 7 days after it was made.
+-- Events that are recorded behind the answer. A job is processed chunk by chunk, and forgotten 7 days after it was created.
 CREATE TABLE event.jobs (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
-  chunk_count integer NOT NULL,
+  total_count integer NOT NULL,
+  completed_count integer NOT NULL DEFAULT 0,
+  failed_count integer NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL,
+  started_at timestamptz,
   completed_at timestamptz,
   PRIMARY KEY (property_id, id)
 );
@@ -14,7 +17,8 @@ CREATE TABLE event.job_chunks (
   property_id uuid NOT NULL,
   job_id uuid NOT NULL,
   chunk integer NOT NULL,
-  -- Its items as protobuf, each with the id of its event; null once it is done.
+  -- Its items as protobuf, each with the id of its event; null once it is finished.
   payload bytea,
-  PRIMARY KEY (property_id, job_id, chunk)
+  PRIMARY KEY (property_id, job_id, chunk),
+  FOREIGN KEY (property_id, job_id) REFERENCES event.jobs (property_id, id) ON DELETE CASCADE
 );

@@ -1,11 +1,10 @@
--- Imports of many profiles. A job is done chunk by chunk, and forgotten 7 days after it was made.
+-- Imports of many profiles. A job is processed chunk by chunk, and forgotten 7 days after it was created.
 CREATE TABLE profile.import_jobs (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   total_count integer NOT NULL,
   completed_count integer NOT NULL DEFAULT 0,
   failed_count integer NOT NULL DEFAULT 0,
-  chunk_count integer NOT NULL,
   created_at timestamptz NOT NULL,
   started_at timestamptz,
   completed_at timestamptz,
@@ -18,9 +17,10 @@ CREATE TABLE profile.import_chunks (
   property_id uuid NOT NULL,
   job_id uuid NOT NULL,
   chunk integer NOT NULL,
-  -- Its items as protobuf; null once it is done, so that nothing more is kept of them than what became of them.
+  -- Its items as protobuf; null once it is finished, so that nothing more is kept of them than what became of them.
   payload bytea,
-  PRIMARY KEY (property_id, job_id, chunk)
+  PRIMARY KEY (property_id, job_id, chunk),
+  FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
 -- What was written.
@@ -28,7 +28,8 @@ CREATE TABLE profile.import_profiles (
   property_id uuid NOT NULL,
   job_id uuid NOT NULL,
   profile_id uuid NOT NULL,
-  PRIMARY KEY (property_id, job_id, profile_id)
+  PRIMARY KEY (property_id, job_id, profile_id),
+  FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
 -- What was refused.
@@ -40,5 +41,6 @@ CREATE TABLE profile.import_errors (
   -- The error as protobuf.
   error bytea NOT NULL,
   original_json text NOT NULL,
-  PRIMARY KEY (property_id, job_id, item)
+  PRIMARY KEY (property_id, job_id, item),
+  FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );

@@ -2,22 +2,22 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ErrorSchema } from "#proto/daybook/common/v1/error_pb.ts";
 import { ListImportErrorsResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { readJob } from "#shared/jobs/jobs.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { encodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
-import { readJob } from "../imports.ts";
-import { listImportErrors as list } from "../sql/imports.ts";
+import { importJobs } from "../imports.ts";
+import { importErrors } from "../sql/imports.ts";
 
 const limitMax = 500;
 
 export function listImportErrors(context: ProfileContext): ServiceImpl<typeof ProfileService>["listImportErrors"] {
-  return async ({ propertyId, jobId, limit, afterItem = -1 }, { signal }) => {
+  return async ({ limit, afterItem = -1, ...named }, { signal }) => {
     if (limit < 1 || limit > limitMax) {
       throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} errors.`, { param: "limit" });
     }
-    const property = decodeId("prop", propertyId, "property_id");
-    const { id: job } = await readJob(context, property, decodeId("job", jobId, "job_id"));
-    const rows = await list(context.reads.of(property, signal), [property, job, afterItem, limit + 1]);
+    const { property_id: property, id: job } = await readJob(context, importJobs, named);
+    const rows = await importErrors.list(context.reads.of(property, signal), [property, job, afterItem, limit + 1]);
     return create(ListImportErrorsResponseSchema, {
       errors: rows.slice(0, limit).map(({ id, item, error, original_json: originalJson }) => ({
         id: encodeId("err", id),

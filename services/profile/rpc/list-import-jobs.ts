@@ -5,11 +5,11 @@ import {
   ListImportJobsResponseSchema,
   type ProfileService,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { oldestJob } from "#shared/jobs/jobs.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
-import { oldestJob, toImportJob } from "../imports.ts";
-import { listImportJobs as list } from "../sql/imports.ts";
+import { importJobs, toImportJob } from "../imports.ts";
 
 const limitMax = 500;
 
@@ -21,9 +21,11 @@ export function listImportJobs({ reads, clock }: ProfileContext): ServiceImpl<ty
     const property = decodeId("prop", propertyId, "property_id");
     const after = afterJobId === undefined ? null : decodeId("job", afterJobId, "after_job_id");
     const isWanted = (status: ImportJobStatus): boolean => statuses.length === 0 || statuses.includes(status);
-    const rows = await list[ascending ? "ascending" : "descending"](reads.of(property, signal), [
+    const { listAscending, listDescending } = importJobs.statements;
+    const list = ascending ? listAscending : listDescending;
+    const rows = await list(reads.of(property, signal), [
       property,
-      oldestJob(clock.nowMicros()),
+      oldestJob(importJobs, clock),
       isWanted(ImportJobStatus.QUEUED),
       isWanted(ImportJobStatus.PROCESSING),
       isWanted(ImportJobStatus.COMPLETE),

@@ -11,7 +11,7 @@ import type { Registry } from "prom-client";
 import { BusAwayError, type Bus, type Place } from "../bus/bus.ts";
 import { asError, reasonOf } from "../bus/delivery.ts";
 import { DaybookError } from "../values/errors.ts";
-import { nilUuid, type Uuid } from "../values/ids.ts";
+import { newUuid, nilUuid, type Uuid } from "../values/ids.ts";
 import { Owner } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 import { measureOutbox } from "./metrics.ts";
@@ -32,6 +32,8 @@ import {
 export interface OutboxRelay {
   /** The schema that holds the table. */
   readonly schema: string;
+  /** Adds a message in the transaction that makes it true. `wake` once that is committed. */
+  enqueue(tx: Transaction, property: Uuid, subject: string, payload: Uint8Array): Promise<void>;
   /** Says that a row was committed, so that it need not wait for the next look. */
   wake(): void;
   /**
@@ -169,6 +171,9 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
 
   return {
     schema,
+    async enqueue(tx, property, subject, payload) {
+      await statements.enqueue(tx, [property, newUuid(), subject, Buffer.from(payload)]);
+    },
     wake,
     checkRoom() {
       if (room.hasRoom()) return;

@@ -48,6 +48,11 @@ export function outboxStatements(schema: string) {
     text: string,
   ): Statement<Params, Row> => statement<Params, Row>(`${table}.${name}`, text);
   return {
+    /** Adds a message. */
+    enqueue: named<[property: Uuid, id: Uuid, subject: string, payload: Uint8Array]>(
+      "enqueue",
+      `INSERT INTO ${table} (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`,
+    ),
     /** Takes rows that wait, the oldest first. */
     take: plannedStatement<[], { id: Uuid; subject: string; payload: Buffer }>(
       `SELECT id, subject, payload FROM ${table} WHERE sequence IS NULL AND available_at <= now()

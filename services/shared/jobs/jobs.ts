@@ -1,0 +1,225 @@
+/**
+ * Jobs: many items that are processed behind the answer, in chunks. A job is stored with its chunks in one transaction with an outbox row that
+ * asks for the first chunk. A chunk is finished in one transaction too: its results, the counts, and the outbox row that asks for the next. A
+ * process that is killed before that leaves the chunk as it was, and the message comes again; so processing is made of operations, which change
+ * nothing when they come again. The items of a finished chunk are deleted.
+ */
+import { create, fromBinary, toBinary, type Message } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { ErrorSchema } from "#proto/daybook/common/v1/error_pb.ts";
+import { JobDueSchema, type JobDue } from "#proto/daybook/common/v1/job_pb.ts";
+import type { BusHandler } from "../bus/bus.ts";
+import { inChunks, withTransaction, type Transaction } from "../database/postgres.ts";
+import type { OutboxRelay } from "../outbox/outbox.ts";
+import type { ServiceContext } from "../process/service.ts";
+import { toErrorMessage } from "../rpc/errors.ts";
+import { Steps } from "../scheduling/steps.ts";
+import type { Clock } from "../values/clock.ts";
+import { count } from "../values/count.ts";
+import { DaybookError } from "../values/errors.ts";
+import { decodeId, deriveUuid, encodeId, newUuid, type Uuid } from "../values/ids.ts";
+import { checkItemCount } from "../values/limits.ts";
+import { formatMicros, type Instant } from "../values/time.ts";
+import type { JobErrorStatements, JobRow, JobStatements } from "./sql.ts";
+
+/** What all jobs of a kind have in common. */
+export interface JobKind {
+  statements: JobStatements;
+  /** The subject of the messages that ask for a chunk. */
+  subject: string;
+  /** What a refusal calls them. */
+  noun: string;
+  /** Items of a job. */
+  itemsMax: number;
+  /** Items of a chunk. */
+  chunkItemsMax: number;
+  /** Unfinished jobs of a property. */
+  unfinishedMax: number;
+  /** A job is forgotten so long after it was created, finished or not. */
+  retentionMicros: number;
+}
+
+/** A chunk that is being processed. */
+export interface JobChunk {
+  /** UUID, as `job` is. */
+  property: Uuid;
+  job: Uuid;
+  /** From 0. */
+  chunk: number;
+  /** Names an operation: `op_…`, the same however often the chunk comes. `part` is unique within the chunk. */
+  operationOf: (part: string) => string;
+}
+
+/** What is done with the items of a kind of job. */
+export interface JobWork<Item, Result> {
+  /** The message as which the items of a chunk are stored: the others of its fields stay empty. */
+  chunkSchema: GenMessage<Message & { items: Item[] }>;
+  /**
+   * Checks an item, and fixes what is to be the same however often its chunk comes.
+   * @param now when the job is created, as PostgreSQL reads it.
+   * @throws DaybookError, which refuses the job.
+   */
+  readItem: (item: Item, index: number, now: Instant) => Item;
+  /**
+   * Processes the items of a chunk.
+   * @returns what became of each, in order.
+   * @throws when something is away: then the chunk comes again.
+   */
+  process: (items: readonly Item[], chunk: JobChunk) => Promise<(Result | DaybookError)[]>;
+  /** Stores results, in the transaction that finishes their chunk. */
+  store?: (tx: Transaction, chunk: JobChunk, results: readonly Result[]) => Promise<void>;
+  /** Keeps each refused item with its error, as the caller sent it. */
+  errors?: { statements: JobErrorStatements; originalOf: (item: Item) => string };
+  /** Is told of the refused items of a chunk, if there are any, once it is finished. */
+  onRefused?: (refused: readonly DaybookError[], chunk: JobChunk) => void;
+}
+
+/** Jobs of one kind. */
+export interface Jobs<Item> {
+  /**
+   * Creates a job.
+   * @returns the job; the one there is, if it was created before.
+   * @throws DaybookError for too many items, jobs or bytes, and as JobWork.readItem does.
+   */
+  create: (request: { propertyId: string; jobId: string; items: readonly Item[] }) => Promise<JobRow>;
+  /** Takes the messages that ask for chunks. */
+  takeDue: BusHandler;
+}
+
+const jobBytesMax = 15 * 1024 * 1024;
+// Some jobs are likely to be finished by then.
+const unfinishedRetryMs = 10_000;
+const oldJobsMax = 20;
+
+/** Makes the jobs of one kind. */
+export function createJobs<Item, Result>(
+  { database, clock, relay }: Pick<ServiceContext, "database" | "clock"> & { relay: OutboxRelay },
+  kind: JobKind,
+  work: JobWork<Item, Result>,
+): Jobs<Item> {
+  const { statements, subject, noun, itemsMax, chunkItemsMax, unfinishedMax } = kind;
+  const { chunkSchema, readItem, process, store, errors, onRefused } = work;
+
+  async function pack(items: readonly Item[], now: Instant): Promise<Buffer[]> {
+    const payloads: Buffer[] = [];
+    const pauses = new Steps();
+    for (let from = 0; from < items.length; from += chunkItemsMax) {
+      await pauses.next();
+      const some = items.slice(from, from + chunkItemsMax);
+      const message = create(chunkSchema);
+      message.items = some.map((item, index) => readItem(item, from + index, now));
+      payloads.push(Buffer.from(toBinary(chunkSchema, message)));
+    }
+    if (payloads.reduce((sum, { length }) => sum + length, 0) > jobBytesMax) {
+      const message = `The items of a job take at most ${jobBytesMax / 1024 / 1024} MiB together.`;
+      throw new DaybookError("request_too_large", message, { param: "items" });
+    }
+    return payloads;
+  }
+
+  function askForChunk(tx: Transaction, { property, job }: { property: Uuid; job: Uuid }, chunk: number) {
+    const due = create(JobDueSchema, { propertyId: encodeId("prop", property), jobId: encodeId("job", job), chunk });
+    return relay.enqueue(tx, property, subject, toBinary(JobDueSchema, due));
+  }
+
+  /** Processes a chunk, unless it is finished. */
+  async function processChunk({ propertyId, jobId, chunk }: JobDue): Promise<void> {
+    const property = decodeId("prop", propertyId, "property_id");
+    const job = decodeId("job", jobId, "job_id");
+    const [row] = await statements.readChunk(database, [property, job, chunk]);
+    if (!row) return;
+    const operationOf = (part: string): string => encodeId("op", deriveUuid(job, `${chunk} ${part}`));
+    const it: JobChunk = { property, job, chunk, operationOf };
+    const { items } = fromBinary(chunkSchema, row.payload);
+    const outcomes = await process(items, it);
+    if (outcomes.length !== items.length) throw new Error("not every item of a job has an outcome");
+    const results = outcomes.filter((outcome): outcome is Result => !(outcome instanceof DaybookError));
+    const refused = outcomes.filter((outcome) => outcome instanceof DaybookError);
+    const finished = await withTransaction(database, async (tx) => {
+      const now = formatMicros(clock.nowMicros());
+      const [progress] = await statements.finishChunk(tx, [property, job, chunk, results.length, refused.length, now]);
+      if (!progress) return undefined;
+      if (store && results.length > 0) await store(tx, it, results);
+      if (errors && refused.length > 0) {
+        const at = [...items.keys()].filter((index) => outcomes[index] instanceof DaybookError);
+        await errors.statements.insert(tx, [
+          property,
+          job,
+          at.map((index) => chunk * chunkItemsMax + index),
+          at.map(newUuid),
+          refused.map((error) => Buffer.from(toBinary(ErrorSchema, toErrorMessage(error)))),
+          at.map((index) => errors.originalOf(items[index] as Item)),
+        ]);
+      }
+      if (progress.has_next) await askForChunk(tx, it, chunk + 1);
+      return progress;
+    });
+    if (finished?.has_next) relay.wake();
+    if (finished && refused.length > 0) onRefused?.(refused, it);
+  }
+
+  return {
+    async create({ propertyId, jobId, items }) {
+      checkItemCount(items.length, itemsMax, "items");
+      const property = decodeId("prop", propertyId, "property_id");
+      const job = decodeId("job", jobId, "job_id");
+      const now = formatMicros(clock.nowMicros());
+      const payloads = await pack(items, now);
+      relay.checkRoom();
+      const row = await withTransaction(database, async (tx) => {
+        await statements.lock(tx, [property]);
+        const oldest = oldestJob(kind, clock);
+        const [known] = await statements.find(tx, [property, job, oldest]);
+        if (known) return known;
+        const [unfinished] = await statements.countUnfinished(tx, [property, oldest, unfinishedMax]);
+        if (!unfinished || unfinished.count >= unfinishedMax) {
+          const message = `At most ${count(unfinishedMax)} ${noun} of a property are unfinished at a time. Try again later.`;
+          throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
+        }
+        const [created] = await statements.insert(tx, [property, job, items.length, now]);
+        if (!created) throw new DaybookError("parameter_conflict", "There was a job of this id.", { param: "job_id" });
+        for (const [chunk, payload] of payloads.entries()) {
+          await statements.insertChunk(tx, [property, job, chunk, payload]);
+        }
+        await askForChunk(tx, { property, job }, 0);
+        return created;
+      });
+      relay.wake();
+      return row;
+    },
+    async takeDue(messages) {
+      for (const { payload } of messages) await processChunk(fromBinary(JobDueSchema, payload));
+    },
+  };
+}
+
+/** The instant up to which jobs of a kind are forgotten, as PostgreSQL reads it. */
+export function oldestJob({ retentionMicros }: JobKind, clock: Clock): Instant {
+  return formatMicros(clock.nowMicros() - retentionMicros);
+}
+
+/**
+ * Finds a job.
+ * @throws DaybookError `resource_not_found`, also for one that is forgotten.
+ */
+export async function readJob(
+  { database, clock }: Pick<ServiceContext, "database" | "clock">,
+  kind: JobKind,
+  { propertyId, jobId }: { propertyId: string; jobId: string },
+): Promise<JobRow> {
+  const property = decodeId("prop", propertyId, "property_id");
+  const job = decodeId("job", jobId, "job_id");
+  const [row] = await kind.statements.find(database, [property, job, oldestJob(kind, clock)]);
+  if (!row) throw new DaybookError("resource_not_found", "There is no such job.", { param: "job_id" });
+  return row;
+}
+
+/** Deletes the jobs of a kind whose retention is over, with all that belongs to them. */
+export async function forgetJobs(
+  { database, clock }: Pick<ServiceContext, "database" | "clock">,
+  kind: JobKind,
+  signal: AbortSignal,
+): Promise<void> {
+  const oldest = oldestJob(kind, clock);
+  await inChunks(oldJobsMax, (jobsMax) => kind.statements.deleteOld(database, [oldest, jobsMax]), signal);
+}

@@ -1,0 +1,151 @@
+/** The statements of jobs. Times are given, so that they are of one clock. */
+import type { Micros } from "../values/clock.ts";
+import { plannedStatement, statement } from "../database/postgres.ts";
+import type { Uuid } from "../values/ids.ts";
+import type { Instant } from "../values/time.ts";
+
+/** A job, and how far it is. */
+export interface JobRow {
+  property_id: Uuid;
+  id: Uuid;
+  total_count: number;
+  completed_count: number;
+  failed_count: number;
+  created_at: Micros;
+  /** When its first chunk was finished. */
+  started_at: Micros | null;
+  completed_at: Micros | null;
+}
+
+/** An item that was refused. */
+export interface JobErrorRow {
+  /** From 0 within the job. */
+  item: number;
+  id: Uuid;
+  /** A daybook.common.v1.Error. */
+  error: Buffer;
+  /** The item as the caller sent it. */
+  original_json: string;
+}
+
+const columns = "property_id, id, total_count, completed_count, failed_count, created_at, started_at, completed_at";
+
+/**
+ * Makes the statements of one kind of job. Tables of what a job came to reference `jobs` and cascade, as `chunks` does: they are forgotten with it.
+ * @param jobs and chunks are tables with their schemas.
+ */
+export function jobStatements({ jobs, chunks }: { jobs: string; chunks: string }) {
+  const named = <Params extends readonly unknown[], Row = unknown>(name: string, text: string) =>
+    statement<Params, Row>(`${jobs}.${name}`, text);
+  const list = (name: string, comparison: string, direction: string) =>
+    named<
+      [
+        property: Uuid,
+        createdAfter: Instant,
+        isQueuedWanted: boolean,
+        isProcessingWanted: boolean,
+        isCompleteWanted: boolean,
+        after: Uuid | null,
+        limit: number,
+      ],
+      JobRow
+    >(
+      name,
+      `SELECT ${columns} FROM ${jobs}
+       WHERE property_id = $1 AND created_at > $2 AND ($6::uuid IS NULL OR id ${comparison} $6)
+         AND CASE WHEN started_at IS NULL THEN $3::boolean WHEN completed_at IS NULL THEN $4::boolean ELSE $5::boolean END
+       ORDER BY id ${direction} LIMIT $7`,
+    );
+  return {
+    /** Lets one job of a property be created at a time. Held to the end of the transaction. */
+    lock: named<[property: Uuid]>(
+      "lock",
+      `SELECT pg_advisory_xact_lock(hashtextextended('daybook ${jobs} ' || $1::text, 0))`,
+    ),
+    find: named<[property: Uuid, id: Uuid, createdAfter: Instant], JobRow>(
+      "find",
+      `SELECT ${columns} FROM ${jobs} WHERE property_id = $1 AND id = $2 AND created_at > $3`,
+    ),
+    listAscending: list("list_ascending", ">", "ASC"),
+    listDescending: list("list_descending", "<", "DESC"),
+    /** Counts unfinished jobs, but no further than needed. */
+    countUnfinished: named<[property: Uuid, createdAfter: Instant, countMax: number], { count: number }>(
+      "count_unfinished",
+      `SELECT count(*) AS count FROM (
+         SELECT FROM ${jobs} WHERE property_id = $1 AND completed_at IS NULL AND created_at > $2 LIMIT $3
+       ) AS unfinished`,
+    ),
+    /** Creates a job without its chunks. Gives no row when there is one of that id. */
+    insert: named<[property: Uuid, id: Uuid, totalCount: number, createdAt: Instant], JobRow>(
+      "insert",
+      `INSERT INTO ${jobs} (property_id, id, total_count, created_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (property_id, id) DO NOTHING
+       RETURNING ${columns}`,
+    ),
+    /** Adds a chunk; one at a time, as bytes within an array go to PostgreSQL as text. */
+    insertChunk: named<[property: Uuid, job: Uuid, chunk: number, payload: Uint8Array]>(
+      "insert_chunk",
+      `INSERT INTO ${chunks} (property_id, job_id, chunk, payload) VALUES ($1, $2, $3, $4)`,
+    ),
+    /** Items of a chunk. Gives no row when it is finished, or when the job is forgotten. */
+    readChunk: named<[property: Uuid, job: Uuid, chunk: number], { payload: Buffer }>(
+      "read_chunk",
+      `SELECT payload FROM ${chunks} WHERE property_id = $1 AND job_id = $2 AND chunk = $3 AND payload IS NOT NULL`,
+    ),
+    /** Finishes a chunk and counts its items. Gives no row when it was finished before. The job is locked before its chunk, as by DELETE. */
+    finishChunk: named<
+      [property: Uuid, job: Uuid, chunk: number, completedCount: number, failedCount: number, now: Instant],
+      { has_next: boolean }
+    >(
+      "finish_chunk",
+      `WITH finished AS (
+         UPDATE ${chunks} SET payload = NULL
+         FROM (SELECT FROM ${jobs} WHERE property_id = $1 AND id = $2 FOR UPDATE) AS job
+         WHERE property_id = $1 AND job_id = $2 AND chunk = $3 AND payload IS NOT NULL
+         RETURNING chunk
+       )
+       UPDATE ${jobs}
+       SET completed_count = completed_count + $4, failed_count = failed_count + $5, started_at = coalesce(started_at, $6),
+           completed_at = CASE WHEN completed_count + failed_count + $4 + $5 >= total_count THEN $6::timestamptz END
+       FROM finished WHERE property_id = $1 AND id = $2
+       RETURNING completed_at IS NULL AS has_next`,
+    ),
+    /** Deletes jobs with all that belongs to them. One row for each. */
+    deleteOld: plannedStatement<[createdUpTo: Instant, limit: number], { id: Uuid }>(
+      `DELETE FROM ${jobs} WHERE ctid = ANY(ARRAY(
+         SELECT ctid FROM ${jobs} WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+       )) RETURNING id`,
+    ),
+  };
+}
+
+/** The statements of one kind of job. */
+export type JobStatements = ReturnType<typeof jobStatements>;
+
+/** Makes the statements of a table of refused items. */
+export function jobErrorStatements(table: string) {
+  return {
+    insert: statement<
+      [
+        property: Uuid,
+        job: Uuid,
+        items: readonly number[],
+        ids: readonly Uuid[],
+        errors: readonly Uint8Array[],
+        originals: readonly string[],
+      ]
+    >(
+      `${table}.insert`,
+      `INSERT INTO ${table} (property_id, job_id, item, id, error, original_json)
+       SELECT $1, $2, e.* FROM unnest($3::integer[], $4::uuid[], $5::bytea[], $6::text[]) AS e (item, id, error, original)`,
+    ),
+    list: statement<[property: Uuid, job: Uuid, afterItem: number, limit: number], JobErrorRow>(
+      `${table}.list`,
+      `SELECT item, id, error, original_json FROM ${table}
+       WHERE property_id = $1 AND job_id = $2 AND item > $3 ORDER BY item LIMIT $4`,
+    ),
+  };
+}
+
+/** The statements of a table of refused items. */
+export type JobErrorStatements = ReturnType<typeof jobErrorStatements>;
