@@ -5,7 +5,7 @@ import type { FieldError } from "#shared/values/errors.ts";
 import { tryDecodeId, type IdPrefix } from "#shared/values/ids.ts";
 import { fieldOfSegments } from "#shared/values/event-field.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "#shared/json/json.ts";
-import { isTimezone } from "#shared/values/places.ts";
+import { findTimezone } from "#shared/values/places.ts";
 import { parseDateTime } from "#shared/values/time.ts";
 import {
   findPathFault,
@@ -90,7 +90,8 @@ export const occurredAt = textRule(
 
 export const timezone = textRule(
   locationExpected.timezone,
-  (text, param) => (isTimezone(text) ? undefined : mismatch(param, locationExpected.timezone, text, { quoted: true })),
+  (text, param) =>
+    findTimezone(text) ? undefined : mismatch(param, locationExpected.timezone, text, { quoted: true }),
   { quoted: true },
 );
 

@@ -9,7 +9,7 @@ import {
   type MetricSeries,
 } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { parseJson, textProblem } from "#shared/json/json.ts";
-import { isTimezone } from "#shared/values/places.ts";
+import { findTimezone } from "#shared/values/places.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import { Faults } from "../faults.ts";
 import { FilterError, parseFilter, type Condition } from "../filter.ts";
@@ -46,7 +46,7 @@ const intervals: Readonly<Record<string, Interval>> = {
 export function toQuestion(propertyId: string, attributes: Attributes, faults: Faults): Question {
   const { measurements, interval, by } = attributes;
   const zone = attributes.timezone ?? "UTC";
-  if (!isTimezone(zone)) faults.add(`${pointer}/timezone`, "This is not the name of an IANA time zone.");
+  if (findTimezone(zone) === undefined) faults.add(`${pointer}/timezone`, "This is not the name of an IANA time zone.");
   const bounds: { from?: number; to?: number } = {};
   const conditions: { field: string; valueJson: string }[] = [];
   for (const [index, text] of attributes.filter.entries()) {
@@ -54,7 +54,7 @@ export function toQuestion(propertyId: string, attributes: Attributes, faults: F
     for (const { operator, field, values, isBare } of readFilter(text, faults, at)) {
       const [value = ""] = values;
       if (field === "datetime") {
-        const micros = readTime(value, isTimezone(zone) ? zone : "UTC");
+        const micros = readTime(value, findTimezone(zone) ?? "UTC");
         if (micros === undefined) faults.add(at, "datetime is compared with an ISO 8601 date-time.");
         else if (operator === "greater-or-equal") bounds.from = micros;
         else if (operator === "less-than") bounds.to = micros;

@@ -5,6 +5,7 @@ import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event
 import type { Clock, Micros } from "#shared/values/clock.ts";
 import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json/json.ts";
 import { isLongerThan } from "#shared/values/text.ts";
+import { yearAfter } from "#shared/values/event.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { Faults, pointerTo } from "../faults.ts";
@@ -103,9 +104,4 @@ function readOccurredAt(time: string | null | undefined, clock: Clock, faults: F
     faults.add(`${pointer}/time`, "The time lies before 1990 or more than a year ahead.");
   } else return formatMicros(micros);
   return undefined;
-}
-
-function yearAfter(now: Micros): Micros {
-  const date = new Date(now / 1000);
-  return date.setUTCFullYear(date.getUTCFullYear() + 1) * 1000;
 }

@@ -3,7 +3,7 @@
  * given back as the fields they are, and not shown among the custom properties.
  */
 import { isRawNumber } from "#shared/json/json.ts";
-import { isCountry, isTimezone, realTimezone } from "#shared/values/places.ts";
+import { findTimezone, isCountry } from "#shared/values/places.ts";
 import { isLongerThan } from "#shared/values/text.ts";
 
 /** Fields of a profile that have no native place at all. */
@@ -46,6 +46,6 @@ export function isFieldAttribute(name: string, value: unknown): boolean {
 export function fitsNatively(field: NativeLocationField, value: string): boolean {
   if (isLongerThan(value, lengthMax[field])) return false;
   if (field === "country") return isCountry(value);
-  if (field === "timezone") return isTimezone(value) && realTimezone(value) === value;
+  if (field === "timezone") return findTimezone(value) === value;
   return true;
 }

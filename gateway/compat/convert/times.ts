@@ -32,31 +32,10 @@ export function readTime(text: string, zone = "UTC"): Micros | undefined {
   return civil === undefined ? undefined : toInstant(civil, zone);
 }
 
-/** The instant of a civil time; of two that have it the first, and of one that there is not the one as long after the gap's begin. */
+/** The instant of a civil time. Of two instants the earlier one counts; a time in a gap is moved by the length of the gap. */
 function toInstant(civil: Micros, zone: string): Micros {
-  if (zone === "UTC") return civil;
-  const early = civil - offsetAt(civil - dayMicros, zone);
-  const late = civil - offsetAt(civil + dayMicros, zone);
-  return offsetAt(early, zone) === civil - early ? early : late;
-}
-
-const dayMicros = 24 * 60 * 60 * 1_000_000;
-
-/** How far a zone is ahead of UTC at an instant. */
-function offsetAt(instant: Micros, zone: string): Micros {
-  const seconds = Math.floor(instant / 1_000_000);
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: zone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  });
-  const parts = new Map(format.formatToParts(seconds * 1000).map(({ type, value }) => [type, Number(value)]));
-  const part = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-  const civil = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
-  return civil * 1000 - seconds * 1_000_000;
+  const time = Temporal.Instant.fromEpochNanoseconds(BigInt(civil) * 1000n)
+    .toZonedDateTimeISO("UTC")
+    .toPlainDateTime();
+  return Number(time.toZonedDateTime(zone).epochNanoseconds / 1000n);
 }

@@ -1,14 +1,14 @@
 /** Secrets of API keys: `sk_live_` or `sk_test_`, then base-62 characters. */
-import { createHash, randomInt } from "node:crypto";
+import { createHash } from "node:crypto";
+import { randomBase62 } from "#shared/values/base62.ts";
 import { modeOfKey, type ModeName } from "#shared/values/key-form.ts";
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 40;
 const displayLength = 12;
 
 /** A new secret from the system's CSPRNG: 40 base-62 characters, 238 bits. */
 export function newSecret(mode: ModeName): string {
-  return `sk_${mode}_${Array.from({ length: randomLength }, () => alphabet[randomInt(alphabet.length)]).join("")}`;
+  return `sk_${mode}_${randomBase62(randomLength)}`;
 }
 
 /** Whether a text can be a secret of this mode. */

@@ -1,5 +1,7 @@
 /** What a property says of money and time where a caller does not. */
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { isCurrency } from "#shared/values/money.ts";
+import { findTimezone } from "#shared/values/places.ts";
 
 /** Settings of a property; null says nothing. */
 export interface PropertySettings {
@@ -8,10 +10,6 @@ export interface PropertySettings {
   /** IANA name. */
   timezone: string | null;
 }
-
-const currencyPattern = /^[A-Za-z]{3}$/;
-// Offsets such as +01:00 are taken by the calendar too, but are no names.
-const timezonePattern = /^[A-Za-z][\w+/-]{0,63}$/;
 
 /**
  * Brings settings into normal form.
@@ -22,7 +20,7 @@ export function readSettings(given: { defaultCurrency?: string; timezone?: strin
   const note = (param: string, message: string): void => {
     errors.push({ code: "parameter_invalid", message, param });
   };
-  if (given.defaultCurrency !== undefined && !currencyPattern.test(given.defaultCurrency)) {
+  if (given.defaultCurrency !== undefined && !isCurrency(given.defaultCurrency)) {
     note("default_currency", "A currency is three letters, such as EUR.");
   }
   const timezone = given.timezone === undefined ? null : findTimezone(given.timezone);
@@ -30,13 +28,4 @@ export function readSettings(given: { defaultCurrency?: string; timezone?: strin
     note("timezone", '`timezone` must be the name of an IANA time zone such as "Europe/Lisbon".');
   if (errors.length > 0) throw DaybookError.ofFields(errors);
   return { defaultCurrency: given.defaultCurrency?.toUpperCase() ?? null, timezone: timezone ?? null };
-}
-
-function findTimezone(name: string): string | undefined {
-  if (!timezonePattern.test(name)) return undefined;
-  try {
-    return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
-  } catch {
-    return undefined;
-  }
 }

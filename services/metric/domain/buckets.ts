@@ -70,14 +70,3 @@ function* boundariesAfter(
 function microsOf(time: Temporal.ZonedDateTime): Micros {
   return Number(time.epochNanoseconds / 1000n);
 }
-
-/** The name of a time zone as the calendar has it, or undefined when there is none of that name. */
-export function findTimezone(name: string): string | undefined {
-  // Offsets such as +01:00 are taken by the calendar too, but are no names.
-  if (!/^[A-Za-z][\w+/-]{0,63}$/.test(name)) return undefined;
-  try {
-    return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
-  } catch {
-    return undefined;
-  }
-}

@@ -10,8 +10,9 @@ import { findConditionFaults, findGroupByFaults, findRangeFaults } from "#shared
 import { dateTimeExpected } from "#shared/values/times.ts";
 import { count } from "#shared/values/count.ts";
 import { locationExpected } from "#shared/values/location.ts";
+import { findTimezone } from "#shared/values/places.ts";
 import { mismatch, missing } from "#shared/values/wording.ts";
-import { bucketStarts, findTimezone, periodOf, type IntervalName } from "./buckets.ts";
+import { bucketStarts, periodOf, type IntervalName } from "./buckets.ts";
 
 /** A question that can be answered. */
 export interface Question {

@@ -1,6 +1,6 @@
 /** Where a person is, as far as known. */
 import { DaybookError } from "#shared/values/errors.ts";
-import { realTimezone } from "#shared/values/places.ts";
+import { findTimezone } from "#shared/values/places.ts";
 import { findLocationFault, locationFields, type LocationField } from "#shared/values/location.ts";
 
 /** What is known; a field that is not known is absent. */
@@ -24,7 +24,8 @@ export function changeLocation(current: StoredLocation | null, changes: Location
   for (const field of locationFields) {
     const change = changes[field];
     const value = change === undefined ? current?.[field] : change;
-    if (value !== undefined && value !== null) result[field] = field === "timezone" ? realTimezone(value) : value;
+    if (value !== undefined && value !== null)
+      result[field] = (field === "timezone" ? findTimezone(value) : undefined) ?? value;
   }
   return Object.keys(result).length > 0 ? result : null;
 }

@@ -1,10 +1,9 @@
 /** Compact references of profiles: short enough to be read out or put into a link. */
-import { randomInt } from "node:crypto";
+import { randomBase62 } from "#shared/values/base62.ts";
 
-const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const length = 5;
 
 /** A new one at random: `p_` and 5 of 62 characters, one of 916 million. The database sees to it that no other profile has it. */
 export function newProfileRef(): string {
-  return `p_${Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("")}`;
+  return `p_${randomBase62(length)}`;
 }

@@ -36,7 +36,8 @@ export function readOccurredAt(
   return { error: mismatch(param, "a time from 1970 on and at most a year ahead", text, { quoted: true }) };
 }
 
-function yearAfter(now: Micros): Micros {
+/** The same time of the next year. */
+export function yearAfter(now: Micros): Micros {
   const nowMs = Math.floor(now / microsPerMs);
   const date = new Date(nowMs);
   return now + (date.setUTCFullYear(date.getUTCFullYear() + 1) - nowMs) * microsPerMs;

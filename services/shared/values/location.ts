@@ -1,7 +1,7 @@
 /** Locations: which fields there are, and what each holds. */
 import type { FieldError } from "./errors.ts";
 import { textProblem } from "../json/json.ts";
-import { isCountry, isTimezone } from "./places.ts";
+import { findTimezone, isCountry } from "./places.ts";
 import { isLongerThan } from "./text.ts";
 import { mismatch, unkeepable } from "./wording.ts";
 
@@ -39,6 +39,6 @@ export function findLocationFault(field: LocationField, text: string, param: str
   const isGood =
     !isLongerThan(text, locationLengthMax[field]) &&
     (field !== "country" || isCountry(text)) &&
-    (field !== "timezone" || isTimezone(text));
+    (field !== "timezone" || findTimezone(text) !== undefined);
   return isGood ? undefined : mismatch(param, locationExpected[field], text, { quoted: quoted.has(field) });
 }

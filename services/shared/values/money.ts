@@ -9,7 +9,11 @@ export interface Money {
 }
 
 const valuePattern = /^(-?)(\d{1,18}(?:\.\d{1,8})?)$/;
-const currencyPattern = /^[A-Za-z]{3}$/;
+
+/** Whether a text is three letters, in either case. */
+export function isCurrency(text: string): boolean {
+  return /^[A-Za-z]{3}$/.test(text);
+}
 
 /** What the fields of an amount hold. */
 export const moneyExpected = {
@@ -30,7 +34,7 @@ export function readMoney(
   } else if (!match) errors.push(mismatch("value", moneyExpected.value, value, { quoted: true }));
   if (currency === undefined) {
     errors.push(missing("currency", `an amount is sent with its currency. Send ${moneyExpected.currency}`));
-  } else if (!currencyPattern.test(currency)) {
+  } else if (!isCurrency(currency)) {
     errors.push(mismatch("currency", moneyExpected.currency, currency, { quoted: true }));
   }
   if (errors.length > 0 || !match || currency === undefined) return { errors };

@@ -18,21 +18,14 @@ export function isCountry(text: string): boolean {
   return countries.has(text);
 }
 
-/** Whether a text is the name of an IANA time zone, in any case. */
-export function isTimezone(name: string): boolean {
-  // Intl also takes offsets such as +01:00, which are no names.
-  return /^[A-Za-z]/.test(name) && resolveTimezone(name) !== undefined;
-}
+// The calendar also takes offsets such as +01:00, which are no names.
+const timezonePattern = /^[A-Za-z][\w+/-]{0,63}$/;
 
-/** Intl takes a name in any case; it is kept in its own, but an alias stays the alias it is. */
-export function realTimezone(name: string): string {
-  const resolved = resolveTimezone(name);
-  return resolved?.toLowerCase() === name.toLowerCase() ? resolved : name;
-}
-
-function resolveTimezone(name: string): string | undefined {
+/** The IANA time zone of a name in any case, spelled as the calendar spells it; an alias stays the alias. Undefined for what is none. */
+export function findTimezone(name: string): string | undefined {
+  if (!timezonePattern.test(name)) return undefined;
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+    return Temporal.Now.zonedDateTimeISO(name).timeZoneId;
   } catch {
     return undefined;
   }
