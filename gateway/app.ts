@@ -7,13 +7,11 @@ import type { Log } from "#shared/process/log.ts";
 import { newestRevision } from "#shared/values/revisions.ts";
 import { addHealthRoutes } from "#shared/rpc/server.ts";
 import type { Signals } from "#shared/bus/signals.ts";
-import type { Clients } from "./clients.ts";
-import type { CompatDescription } from "./compat/openapi.ts";
+import { bindableServices, type Clients } from "./clients.ts";
 import { sendCompatError } from "./compat/errors.ts";
 import { isCompatPath, normalizeUrl } from "./compat/paths.ts";
 import { compatSurface } from "./compat/surface.ts";
 import { compatDefaults, edgeDefaults, type CompatSettings, type EdgeSettings } from "./config.ts";
-import { withSurface, type OpenApiDocument } from "./docs/document.ts";
 import { docsRoutes } from "./docs/routes.ts";
 import { createKeyEnds } from "./key-ends.ts";
 import { createKeyUse } from "./key-use.ts";
@@ -38,6 +36,7 @@ import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { newRequestId, requestPlugin } from "./plugins/request.ts";
 import { securityHeaders, securityHeadersPlugin } from "./plugins/security-headers.ts";
 import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
+import { createDocument } from "./openapi.ts";
 import { createOperations } from "./operations.ts";
 import { originPlugin } from "./origin.ts";
 import { createAddressWindows } from "./rate/address-windows.ts";
@@ -145,28 +144,14 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const recording = createRecording(clients.events);
   const profiles = createProfiles(clients.profiles);
   const cursors = createCursors(context.secret, clock);
-  let document: OpenApiDocument | undefined;
-  let description: CompatDescription | undefined;
-  const native = nativeSurface({ clients, recording, profiles, cursors, log }, (made) => (document = made));
-  await app.register(native, { prefix: "/v1" });
-  const compatContext = {
-    clients,
-    recording,
-    profiles,
-    cursors,
-    clock,
-    log,
-    settings: context.compat ?? compatDefaults,
-  };
-  await app.register(
-    compatSurface(compatContext, (made) => (description = made)),
-    { prefix: "/api" },
-  );
-  await app.register(compatSurface(compatContext));
+  const bindServices = bindableServices(clients);
+  const surfaceContext = { bindServices, recording, profiles, cursors, clock, log };
+  const compat = compatSurface(surfaceContext, context.compat ?? compatDefaults);
+  await app.register(nativeSurface(surfaceContext), { prefix: "/v1" });
+  await app.register(compat, { prefix: "/api" });
+  await app.register(compat);
   const addMethodNotAllowed = collectMethods(app);
-  if (!document || !description) throw new Error("a surface has not described itself");
-  // Unless the address is set, it is that of the document.
-  docsRoutes(app, { ...withSurface(document, description), servers: [{ url: edge.publicUrl ?? "/" }] });
+  docsRoutes(app, createDocument(edge.publicUrl ?? "/"));
   addHealthRoutes(app, () => readiness.check());
   addMethodNotAllowed();
   // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.

@@ -19,6 +19,8 @@ import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
 export interface Profiles {
   /** Reads one profile as it is, be it merged; undefined when the property has none of this id. */
   readOne(propertyId: string, profileId: string, call: Call): Promise<Profile | undefined>;
+  /** The same; of a merged profile it reads the survivor. */
+  readSurvivor(propertyId: string, profileId: string, call: Call): Promise<Profile | undefined>;
   /**
    * Upserts one profile.
    * @throws DaybookError why it was refused.
@@ -93,8 +95,16 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
     refusal: queueFull,
   });
 
+  const readOne: Profiles["readOne"] = (propertyId, profileId, call) => reads.add(propertyId, { profileId, call });
+
   return {
-    readOne: (propertyId, profileId, call) => reads.add(propertyId, { profileId, call }),
+    readOne,
+    async readSurvivor(propertyId, profileId, call) {
+      let profile = await readOne(propertyId, profileId, call);
+      // Again, should the survivor be merged between the looks.
+      while (profile?.mergedInto !== undefined) profile = await readOne(propertyId, profile.mergedInto, call);
+      return profile;
+    },
     async upsertOne(propertyId, request, call) {
       const { outcome } = await upserts.add(propertyId, { request, call });
       if (outcome.case === "upserted") return outcome.value;

@@ -10,25 +10,49 @@ import { opaque } from "./field-rules.ts";
 // One field at fault may give several errors of TypeBox, which become one in the answer.
 Settings.Set({ maxErrors: 4 * fieldErrorsMax });
 
-/** Reads a value that should match a schema. */
+/** Reads a value that should match one of its schemas. */
 export interface Reader<T> {
-  /** Every fault of a value, at most 20, in the order of the document. */
-  findFaults(value: unknown): FieldError[];
+  schemas: readonly Type.TObject[];
+  /** @returns every fault of a value, at most 20, in the order of the document; and the value, which is good if there are none. */
+  examine(value: unknown): { faults: FieldError[]; value: T };
   /** @throws DaybookError with every field at fault. */
   read(value: unknown): T;
 }
 
 /** A reader of an object: its shape as its schema has it, and its content as the rules at the schema have it. */
 export function createReader<Schema extends Type.TObject>(schema: Schema): Reader<Type.Static<Schema>> {
-  const findFaults = (value: unknown): FieldError[] => findBodyFaults(schema, value);
+  return toReader([schema], (value) => ({
+    faults: findBodyFaults(schema, value),
+    value: value as Type.Static<Schema>,
+  }));
+}
+
+function toReader<T>(schemas: Reader<T>["schemas"], examine: Reader<T>["examine"]): Reader<T> {
   return {
-    findFaults,
-    read(value) {
-      const faults = findFaults(value);
+    schemas,
+    examine,
+    read(given) {
+      const { faults, value } = examine(given);
       if (faults.length > 0) throw DaybookError.ofFields(faults);
-      return value as Type.Static<Schema>;
+      return value;
     },
   };
+}
+
+/** A body in the main form, or in that of the getting-started guide. */
+export type EitherForm<Main, Guide> = { main: Main; guide?: undefined } | { main?: undefined; guide: Guide };
+
+/** A reader of a body with two forms. @param isGuide tells by a body which form it has. */
+export function createEitherReader<Main extends Type.TObject, Guide extends Type.TObject>(
+  main: Main,
+  guide: Guide,
+  isGuide: (value: unknown) => boolean,
+): Reader<EitherForm<Type.Static<Main>, Type.Static<Guide>>> {
+  return toReader([main, guide], (value) => {
+    const form = isGuide(value) ? "guide" : "main";
+    const faults = findBodyFaults(form === "guide" ? guide : main, value);
+    return { faults, value: { [form]: value } as EitherForm<Type.Static<Main>, Type.Static<Guide>> };
+  });
 }
 
 /** A reader of a batch: its items are counted here and read one by one later, so that a bad one does not fail the others. */
@@ -43,8 +67,9 @@ export function createBatchReader<Schema extends Type.TObject, Field extends key
     [opaque]: true,
   });
   const options = { additionalProperties: false };
-  const reader = createReader(Type.Object({ ...schema.properties, [field]: unread }, options));
-  return reader as unknown as Reader<Type.Static<Schema> & Record<Field, unknown[]>>;
+  const counted = Type.Object({ ...schema.properties, [field]: unread }, options);
+  type Batch = Type.Static<Schema> & Record<Field, unknown[]>;
+  return toReader([schema], (value) => ({ faults: findBodyFaults(counted, value), value: value as Batch }));
 }
 
 interface ValidationError {

@@ -3,11 +3,12 @@ import type { Static } from "typebox";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import { isJsonObject, type JsonObject } from "#shared/json/json.ts";
 import type { Steps } from "#shared/scheduling/steps.ts";
-import { toEventInput, type EventSetting } from "./convert/event-in.ts";
+import { toEventInput } from "./convert/event-in.ts";
 import { fromFlatEvent, isFlatEvent, toFlatPointer } from "./convert/flat-event.ts";
 import { toId } from "./convert/ids.ts";
 import { readProfileWrite, type ProfileWrite } from "./convert/profile-in.ts";
 import { Faults } from "./faults.ts";
+import type { BodySetting } from "./operation.ts";
 import type { ProfilePointers } from "./profiles.ts";
 import {
   EventAttributes,
@@ -43,7 +44,7 @@ export interface GivenEvent {
 type EventProfile = Static<typeof EventAttributes>["profile"];
 
 /** @throws Refusal with all that is wrong. */
-export function readEvent(body: unknown, setting: EventSetting): GivenEvent {
+export function readEvent(body: unknown, setting: BodySetting): GivenEvent {
   const isFlat = isFlatEvent(body);
   const flat = isFlat ? ((body as JsonObject).data as JsonObject).attributes : undefined;
   const faults = new Faults(isFlat ? toFlatPointer(flat) : undefined);
@@ -104,7 +105,7 @@ export interface GivenEntry {
 /** Reads an entry. @param pointer where it stands. @param pauses between its events. @returns undefined when it cannot be read at all. */
 export async function readEntry(
   entry: unknown,
-  setting: EventSetting,
+  setting: BodySetting,
   faults: Faults,
   { pointer, pauses }: { pointer: string; pauses: Steps },
 ): Promise<GivenEntry | undefined> {

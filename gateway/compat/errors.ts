@@ -6,7 +6,7 @@ import type { Log } from "#shared/process/log.ts";
 import { logFailure, toDaybookError } from "../refusals.ts";
 import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";
-import { echoRevision, sendJson } from "./reply.ts";
+import { echoRevision, sendDocument } from "./reply.ts";
 
 /** An error as clients of this format read it. `source` is always an object: some read into it unasked. */
 interface CompatError {
@@ -46,7 +46,7 @@ export function sendCompatError(log: Log, error: unknown, request: FastifyReques
   logFailure(log, ours, request);
   if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
   echoRevision(request, reply);
-  return sendJson(reply, statusOf(ours), renderErrors(ours, request));
+  return sendDocument(reply, statusOf(ours), renderErrors(ours, request));
 }
 
 /** What an error is of, as far as it matters to its rendering. */

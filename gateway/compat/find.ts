@@ -2,32 +2,25 @@
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
-import { callerOf, readOptions } from "../plugins/request.ts";
-import type { CompatContext } from "./context.ts";
 import { toId } from "./convert/ids.ts";
-import type { Exchange } from "./router.ts";
-
-type Asked = Pick<Exchange, "request" | "reply" | "id">;
+import type { CompatExchange } from "./exchange.ts";
 
 /** @throws DaybookError `resource_not_found` */
-export async function findEvent({ clients }: CompatContext, { request, reply, id }: Asked): Promise<Event> {
+export async function findEvent({ services, propertyId, id }: CompatExchange): Promise<Event> {
   const eventId = toId("evt", id);
-  if (eventId === undefined) throw nothing("An event");
-  const asked = { propertyId: callerOf(request).propertyId, eventIds: [eventId] };
-  const { events } = await calling(clients.events.getEvents(asked, readOptions(request, reply)));
-  const [event] = events;
+  const found =
+    eventId === undefined ? undefined : await services.events.getEvents({ propertyId, eventIds: [eventId] });
+  const [event] = found?.events ?? [];
   if (!event) throw nothing("An event");
   return event;
 }
 
 /** @throws DaybookError `resource_not_found` */
-export async function findMetric({ clients }: CompatContext, { request, reply, id }: Asked): Promise<Metric> {
+export async function findMetric({ services, propertyId, id }: CompatExchange): Promise<Metric> {
   const metricId = toId("mtr", id);
-  if (metricId === undefined) throw nothing("A metric");
-  const asked = { propertyId: callerOf(request).propertyId, metricIds: [metricId] };
-  const { metrics } = await calling(clients.metrics.getMetrics(asked, readOptions(request, reply)));
-  const [metric] = metrics;
+  const found =
+    metricId === undefined ? undefined : await services.metrics.getMetrics({ propertyId, metricIds: [metricId] });
+  const [metric] = found?.metrics ?? [];
   if (!metric) throw nothing("A metric");
   return metric;
 }

@@ -1,31 +1,53 @@
-/** Operations of the compatibility surface: each route says in one place what it takes and answers, and the OpenAPI document is made of that. */
+/** Operations of the compatibility surface, and the routes that serve them. */
+import type { FastifyReply } from "fastify";
 import type Type from "typebox";
+import type { Clock } from "#shared/values/clock.ts";
+import type { Caller } from "../plugins/authentication.ts";
+import type { Operation } from "../surface/operation.ts";
+import type { Route } from "../surface/routes.ts";
+import type { CompatExchange } from "./exchange.ts";
 import type { QueryRules } from "./query.ts";
 
 /** What there is to say of a route. */
-export interface CompatOperation {
-  /** Unique, in camel case. */
-  id: string;
-  summary: string;
-  /** More than the summary says, in Markdown. */
-  description?: string;
+export interface CompatOperation<Body = unknown> extends Operation {
   query?: QueryRules;
-  body?: Type.TSchema;
+  body?: BodyReader<Body>;
   /** An example of the body. */
   example?: object;
-  /** It changes nothing, although it is sent with POST. */
-  reads?: true;
-  /** What the answer's data is; an array of it for a list. */
-  data: Type.TSchema;
-  list?: true;
   /** It may be that there is none. */
   mayBeNull?: true;
-  /** Success, by status. */
-  success: Readonly<Record<number, string>>;
 }
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    compat?: CompatOperation;
-  }
+/** Reads a body. */
+export interface BodyReader<Body> {
+  schema: Type.TSchema;
+  /** @throws Refusal with all that is wrong. */
+  read(this: void, value: unknown, setting: BodySetting): Body | Promise<Body>;
+}
+
+/** What reading a body may depend on. */
+export interface BodySetting {
+  caller: Caller;
+  clock: Clock;
+}
+
+/** A route of this surface. */
+export type CompatRoute<Body = unknown> = Route<CompatOperation<Body>, CompatExchange<Body>>;
+
+/** An operation. @param scope what a key needs for it. */
+export function operation<Body>(
+  scope: string,
+  what: Omit<CompatOperation<Body>, "scope">,
+): CompatOperation<Body> & { scope: string } {
+  return { scope, ...what };
+}
+
+/** A route, whose handler is given the query and the body as its operation has them. */
+export function route<Body>(
+  method: CompatRoute["method"],
+  url: string,
+  what: CompatOperation<Body>,
+  handle: (exchange: CompatExchange<Body>) => FastifyReply | Promise<FastifyReply>,
+): CompatRoute {
+  return { method, url, operation: what, handle };
 }

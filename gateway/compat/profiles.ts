@@ -1,14 +1,10 @@
 /** What the routes of profiles have in common: reading them with what is shown, and writing the one that an event is of. */
-import type { FastifyRequest } from "fastify";
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { PreconditionSchema, type Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
-import { requireScope } from "../plugins/authentication.ts";
-import { maySeeValues, operationOf } from "../plugins/idempotency.ts";
-import { callerOf, callOf } from "../plugins/request.ts";
-import type { CompatContext } from "./context.ts";
+import { requireScope, type Caller } from "../plugins/authentication.ts";
+import { operationOf } from "../plugins/idempotency.ts";
 import { toId } from "./convert/ids.ts";
 import type { ProfileWrite } from "./convert/profile-in.ts";
 import { profileResource } from "./convert/profile-out.ts";
@@ -19,8 +15,8 @@ import {
   toUpdateRequest,
   toUpsertRequest,
 } from "./convert/profile-requests.ts";
-import type { Links } from "./links.ts";
-import type { Query } from "./query.ts";
+import type { CompatExchange } from "./exchange.ts";
+import type { Exchange } from "../surface/exchange.ts";
 import type { Resource } from "./reply.ts";
 import { pick } from "./sparse.ts";
 
@@ -28,42 +24,29 @@ const lastEventsMax = 500;
 // Of as many writers at the same time each has its turn.
 const turnsMax = 50;
 
-type ShownQuery = Pick<Query, "fields" | "additional">;
-
 /** Makes resources of profiles, with when something last happened to each. */
-export async function toProfileResources(
-  context: CompatContext,
-  request: FastifyRequest,
-  profiles: readonly Profile[],
-  query: ShownQuery,
-  links: Links,
-): Promise<Resource[]> {
-  const lastEvents = await findLastEvents(context, request, profiles, query);
-  return profiles.map((profile) => toResource(profile, lastEvents, maySeeValues(request), query, links));
+export async function toProfileResources(exchange: CompatExchange, profiles: readonly Profile[]): Promise<Resource[]> {
+  const lastEvents = await findLastEvents(exchange, profiles);
+  return profiles.map((profile) => toResource(exchange, profile, lastEvents, exchange.showsValues));
 }
 
 /** Makes the resource of a profile that was written: for the caller, and as the other kind of key gets it, as `otherBody` of plugins/idempotency.ts. */
 export async function toWrittenProfile(
-  context: CompatContext,
-  request: FastifyRequest,
+  exchange: CompatExchange,
   profile: Profile,
-  query: ShownQuery,
-  links: Links,
 ): Promise<{ own: Resource; other: Resource }> {
-  const lastEvents = await findLastEvents(context, request, [profile], query);
-  const values = maySeeValues(request);
+  const lastEvents = await findLastEvents(exchange, [profile]);
   return {
-    own: toResource(profile, lastEvents, values, query, links),
-    other: toResource(profile, lastEvents, !values, query, links),
+    own: toResource(exchange, profile, lastEvents, exchange.showsValues),
+    other: toResource(exchange, profile, lastEvents, !exchange.showsValues),
   };
 }
 
 function toResource(
+  { query, links }: CompatExchange,
   profile: Profile,
   lastEvents: ReadonlyMap<string, Timestamp>,
   values: boolean,
-  query: ShownQuery,
-  links: Links,
 ): Resource {
   const shown = { values, additional: query.additional };
   return pick(profileResource(profile, lastEvents.get(profile.id), shown, links.to(`/profiles/${profile.id}`)), query);
@@ -71,19 +54,16 @@ function toResource(
 
 /** When something last happened to profiles, by id; nothing when the query does not ask for it. */
 async function findLastEvents(
-  { clients }: CompatContext,
-  request: FastifyRequest,
+  { query, propertyId, services }: CompatExchange,
   profiles: readonly Profile[],
-  query: ShownQuery,
 ): Promise<Map<string, Timestamp>> {
   const lastEvents = new Map<string, Timestamp>();
   const wanted = query.fields.get("profile");
   if (wanted && !wanted.includes("last_event_date")) return lastEvents;
-  const { propertyId } = callerOf(request);
   const ids = profiles.map(({ id }) => id);
   for (let at = 0; at < ids.length; at += lastEventsMax) {
-    const asked = { propertyId, profileIds: ids.slice(at, at + lastEventsMax) };
-    const found = await calling(clients.events.getLastEvents(asked, callOptions(callOf(request))));
+    const some = ids.slice(at, at + lastEventsMax);
+    const found = await services.events.getLastEvents({ propertyId, profileIds: some });
     for (const { profileId, occurredAt } of found.lastEvents) if (occurredAt) lastEvents.set(profileId, occurredAt);
   }
   return lastEvents;
@@ -94,21 +74,11 @@ async function findLastEvents(
  * @param id as it was sent.
  * @throws DaybookError `resource_not_found` with `param`.
  */
-export async function findProfile(
-  { profiles }: CompatContext,
-  request: FastifyRequest,
-  id: string,
-  param: string,
-): Promise<Profile> {
-  const { propertyId } = callerOf(request);
-  let next = toId("prof", id);
-  while (next !== undefined) {
-    const profile = await profiles.readOne(propertyId, next, callOf(request));
-    if (!profile) break;
-    if (profile.mergedInto === undefined) return profile;
-    next = profile.mergedInto;
-  }
-  throw noSuchProfile(id, param);
+export async function findProfile(exchange: Exchange, id: string, param: string): Promise<Profile> {
+  const profileId = toId("prof", id);
+  const profile = profileId === undefined ? undefined : await exchange.readSurvivor(profileId);
+  if (!profile) throw noSuchProfile(id, param);
+  return profile;
 }
 
 /** There is no profile of an id. */
@@ -129,8 +99,7 @@ export interface ProfilePointers {
  * @param asItIs to write only if nobody else has since it was read.
  */
 export async function updateProfile(
-  { clients }: CompatContext,
-  request: FastifyRequest,
+  { request, propertyId, services }: Exchange,
   profile: Profile,
   write: ProfileWrite,
   {
@@ -140,16 +109,14 @@ export async function updateProfile(
     asItIs = false,
   }: { pointers: ProfilePointers; part?: string; remove?: string[]; asItIs?: boolean },
 ): Promise<Profile> {
-  const { propertyId } = callerOf(request);
-  const asked = clients.profiles.updateProfile(
+  const response = await services.profiles.updateProfile(
     {
       ...toUpdateRequest(propertyId, profile.id, write, remove),
       ...(asItIs ? { precondition: create(PreconditionSchema, { versions: [profile.version] }) } : {}),
       ...operationOf(request, part),
     },
-    callOptions(callOf(request)),
+    toPointer(write, pointers.attributes, pointers.id),
   );
-  const response = await calling(asked, toPointer(write, pointers.attributes, pointers.id));
   if (!response.profile) throw new Error("the profile was not returned");
   return response.profile;
 }
@@ -162,22 +129,21 @@ export async function updateProfile(
  * @throws DaybookError `missing_scope` when the caller may not change identifiers as asked.
  */
 export async function replaceInProfile(
-  context: CompatContext,
-  request: FastifyRequest,
+  exchange: Exchange,
   id: string,
   write: ProfileWrite,
   { pointers, param, mayAdd }: { pointers: ProfilePointers; param: string; mayAdd: boolean },
 ): Promise<Profile> {
-  checkPatches(request, [write]);
+  checkPatches(exchange.caller, [write]);
   const asItIs = write.identifiers.length + write.cleared.size > 0;
   for (let turn = 0; turn < turnsMax; turn++) {
-    const before = await findProfile(context, request, id, param);
+    const before = await findProfile(exchange, id, param);
     const remove = identifiersToRemove(before, write);
     if (remove.length > 0 || (!mayAdd && addsIdentifiers(before, write))) {
-      requireScope(callerOf(request), "identifiers:write");
+      requireScope(exchange.caller, "identifiers:write");
     }
     try {
-      return await updateProfile(context, request, before, write, { pointers, remove, asItIs });
+      return await updateProfile(exchange, before, write, { pointers, remove, asItIs });
     } catch (error) {
       if (!(error instanceof DaybookError) || error.code !== "precondition_failed") throw error;
     }
@@ -190,23 +156,22 @@ export async function replaceInProfile(
  * say whose it is.
  * @throws DaybookError `missing_scope`
  */
-export function checkPatches(request: FastifyRequest, writes: readonly ProfileWrite[]): void {
+export function checkPatches(caller: Caller, writes: readonly ProfileWrite[]): void {
   if (writes.some(({ patchesIdentifiers }) => patchesIdentifiers)) {
-    requireScope(callerOf(request), "identifiers:write");
+    requireScope(caller, "identifiers:write");
   }
 }
 
 /** Writes to the profile that the identifiers belong to, or makes it. @param part as in updateProfile. */
 export async function upsertProfile(
-  { profiles }: CompatContext,
-  request: FastifyRequest,
+  exchange: Exchange,
   write: ProfileWrite,
   { pointers, part, preferFirst }: { pointers: ProfilePointers; part?: string; preferFirst: boolean },
 ): Promise<{ profile: Profile; created: boolean }> {
-  const { propertyId } = callerOf(request);
+  const { propertyId, request } = exchange;
   try {
     const upsert = { ...toUpsertRequest(propertyId, write, preferFirst), ...operationOf(request, part) };
-    const { profile, created } = await profiles.upsertOne(propertyId, upsert, callOf(request));
+    const { profile, created } = await exchange.upsertProfile(upsert);
     if (!profile) throw new Error("the profile was not returned");
     return { profile, created };
   } catch (error) {

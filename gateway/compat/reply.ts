@@ -28,25 +28,13 @@ export function echoRevision({ headers: { revision } }: FastifyRequest, reply: F
 }
 
 /** Answers with a document. */
-export function sendDocument(reply: FastifyReply, status: number, document: Document): FastifyReply {
-  return sendJson(reply, status, document);
+export function sendDocument(reply: FastifyReply, status: number, document: Document | { errors: object[] }) {
+  // As bytes: to text Fastify would add a charset, which JSON:API does not have.
+  const bytes = Buffer.from(JSON.stringify(document));
+  return reply.code(status).header("content-type", mediaType).send(bytes);
 }
 
-/** As bytes: to text Fastify would add a charset, which JSON:API does not have. */
-export function sendJson(reply: FastifyReply, status: number, value: object): FastifyReply {
-  return reply
-    .code(status)
-    .header("content-type", mediaType)
-    .send(Buffer.from(JSON.stringify(value)));
-}
-
-/** As sendDocument, of a write. */
-export function sendWritten(
-  reply: FastifyReply,
-  status: number,
-  document: Document,
-  { replayed = false }: { replayed?: boolean } = {},
-): FastifyReply {
-  if (replayed) void reply.header("idempotency-replayed", "true");
-  return sendDocument(reply, status, document);
+/** What is included where nothing that could be included is here. */
+export function nothingIncluded({ includes }: { includes: ReadonlySet<string> }): { included?: [] } {
+  return includes.size > 0 ? { included: [] } : {};
 }

@@ -1,39 +1,36 @@
 /** The compatibility surface: the JSON:API of another platform. Registered twice, under `/api` and without it. */
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { CompatSettings } from "../config.ts";
 import { readJsonBody } from "../plugins/json-body.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
-import type { CompatContext } from "./context.ts";
+import { callerOf } from "../plugins/request.ts";
+import type { SurfaceContext } from "../surface/exchange.ts";
+import { addRoutes } from "../surface/routes.ts";
 import { notSupported, sendCompatError } from "./errors.ts";
-import { collectCompatOperations, describeCompat, type CompatDescription } from "./openapi.ts";
+import { CompatExchange } from "./exchange.ts";
+import type { CompatOperation } from "./operation.ts";
 import { areas, unsupportedAreas } from "./paths.ts";
+import { readQuery } from "./query.ts";
 import { echoRevision } from "./reply.ts";
-import { createRouter } from "./router.ts";
-import { accountRoutes } from "./routes/accounts.ts";
-import { emptyListRoutes } from "./routes/empty-lists.ts";
-import { eventRelationRoutes } from "./routes/event-relations.ts";
-import { eventRoutes } from "./routes/events.ts";
-import { eventWriteRoutes } from "./routes/event-writes.ts";
-import { importJobRoutes } from "./routes/import-jobs.ts";
-import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
-import { metricRoutes } from "./routes/metrics.ts";
-import { profileWriteRoutes } from "./routes/profile-writes.ts";
-import { profileRoutes } from "./routes/profiles.ts";
+import { compatRoutes } from "./routes.ts";
 
+// The other platform's.
+const bodyBytesMax = 5 * 1024 * 1024;
+const ownSchemes = ["compat-api-key", "bearer"];
+// Some clients send nothing else as a key: it may stand before one of ours.
+const keyPrefix = "pk_";
 // A body of 5 MB holds more values than one of 2 MB.
 const bodyValuesMax = 600_000;
 const byteOrderMark = Buffer.from("\ufeff");
 
-/**
- * Registers the surface under the prefix that it is given.
- * @param describe is given what the OpenAPI document says of it.
- */
-export function compatSurface(context: CompatContext, describe?: (made: CompatDescription) => void) {
+/** Registers the surface under the prefix that it is given. */
+export function compatSurface(context: SurfaceContext, settings: CompatSettings) {
   return async (app: FastifyInstance): Promise<void> => {
     app.setErrorHandler(async (error, request, reply) =>
       sendCompatError(context.log, await app.settleRate(request, reply, error), request, reply),
     );
     app.addHook("onRequest", async (request, reply) => echoRevision(request, reply));
-    const schemes = ["Bearer", ...context.settings.authSchemes].join(", ");
+    const schemes = ["Bearer", ...settings.authSchemes].join(", ");
     app.addHook("onSend", async (_request, reply) => {
       if (reply.statusCode === 401) void reply.header("www-authenticate", schemes);
       const limit = reply.getHeader("ratelimit-limit");
@@ -49,23 +46,26 @@ export function compatSurface(context: CompatContext, describe?: (made: CompatDe
         mayBeEmpty: request.method === "GET",
       }),
     );
-    const operations = collectCompatOperations(app);
     const addMethodNotAllowed = collectMethods(app);
-    const router = createRouter(app, context);
-    eventWriteRoutes(router, context);
-    eventRoutes(router, context);
-    eventRelationRoutes(router, context);
-    profileWriteRoutes(router, context);
-    profileRoutes(router, context);
-    importJobRoutes(router, context);
-    metricRoutes(router, context);
-    metricAggregateRoutes(router, context);
-    accountRoutes(router, context);
-    emptyListRoutes(router, context);
-    describe?.(describeCompat(operations));
+    const authSchemes = [...new Set([...ownSchemes, ...settings.authSchemes.map((scheme) => scheme.toLowerCase())])];
+    addRoutes(app, compatRoutes, ({ operation }) => exchangeReader(context, operation), {
+      bodyLimit: bodyBytesMax,
+      config: { authSchemes, keyPrefix },
+    });
     addMethodNotAllowed();
     if (app.prefix === "") addUnsupported(app);
     else app.setNotFoundHandler((request, reply) => sendCompatError(context.log, notSupported(), request, reply));
+  };
+}
+
+/** Prepares reading the requests of a route. Reading throws a DaybookError, of the query before of the body. */
+function exchangeReader<Body>(context: SurfaceContext, operation: CompatOperation<Body>) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<CompatExchange<Body>> => {
+    const { id = "" } = request.params as { id?: string };
+    const caller = callerOf(request);
+    const query = readQuery(request, operation.query ?? {}, context.cursors, operation.id + id);
+    const body = await operation.body?.read(request.body, { caller, clock: context.clock });
+    return new CompatExchange(context, request, reply, { id, query, body: body as Body });
   };
 }
 

@@ -7,13 +7,14 @@ import { Faults, pointerTo } from "./faults.ts";
 
 /** Checks values against a schema. */
 export interface Checker<T> {
+  schema: Type.TSchema;
   /**
    * Whether a value is good; what is wrong with it is noted. What stands for something else within it is replaced, as coercion.ts says.
    * @param pointer where it stands.
    */
   check(value: unknown, faults: Faults, pointer: string): value is T;
   /** @throws Refusal with all that is wrong. */
-  read(value: unknown): T;
+  read(this: void, value: unknown): T;
 }
 
 const resourceNames: readonly [RegExp, string][] = [
@@ -31,6 +32,7 @@ export function createChecker<Schema extends Type.TSchema>(
 ): Checker<Type.Static<Schema>> {
   const validator = Compile(schema);
   const checker: Checker<Type.Static<Schema>> = {
+    schema,
     check(value, faults, pointer): value is Type.Static<Schema> {
       coerce(schema, value);
       if (validator.Check(value)) return true;

@@ -82,29 +82,3 @@ export function resolverOf({ components }: OpenApiDocument): Resolve {
     return found;
   };
 }
-
-/** What another surface says of itself. */
-interface Surface {
-  tag: { name: string; description: string };
-  paths: object;
-  schemas: object;
-  securitySchemes: object;
-}
-
-/** A document with what another surface says of itself. */
-export function withSurface(
-  document: OpenApiDocument,
-  { tag, paths, schemas, securitySchemes }: Surface,
-): OpenApiDocument {
-  const { components } = document;
-  return {
-    ...document,
-    tags: [...document.tags, tag],
-    paths: { ...document.paths, ...paths },
-    components: {
-      ...components,
-      schemas: { ...components.schemas, ...schemas },
-      securitySchemes: { ...components.securitySchemes, ...securitySchemes },
-    },
-  };
-}

@@ -1,7 +1,8 @@
 /** Batches: what became of each item, in order. */
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
+import type { Exchange } from "../surface/exchange.ts";
 import { sendData } from "./envelope.ts";
 
 /** What became of one item. */
@@ -55,14 +56,10 @@ export async function answerItems<Input, Outcome>(
 }
 
 /** Answers with a batch result. */
-export function sendBatch(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  results: readonly BatchItemResult[],
-): FastifyReply {
+export function sendBatch(exchange: Exchange, results: readonly BatchItemResult[]): FastifyReply {
   // Those that failed on our side are done when the same is sent again, and the others are not done again.
-  request.isUnfinished = results.some(({ status }) => status >= 500);
+  exchange.request.isUnfinished = results.some(({ status }) => status >= 500);
   const failed = results.filter(({ error }) => error !== null).length;
   const counts = { succeeded: results.length - failed, failed };
-  return sendData(request, reply, JSON.stringify({ object: "batch_result", results, counts }));
+  return sendData(exchange, JSON.stringify({ object: "batch_result", results, counts }));
 }

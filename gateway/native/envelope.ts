@@ -1,6 +1,6 @@
 /** The envelope of every success: `{data, meta}`. Data comes as JSON text, so that what a caller stored goes out as it came in. */
-import type { FastifyReply, FastifyRequest } from "fastify";
-import { callerOf } from "../plugins/request.ts";
+import type { FastifyReply } from "fastify";
+import type { Exchange } from "../surface/exchange.ts";
 
 /** What meta may say beyond what it always says. */
 export interface MetaExtra {
@@ -14,8 +14,7 @@ export interface MetaExtra {
  * @param otherDataJson data as the other kind of key gets it, of a write that shows values of identifiers: see `otherBody` of plugins/idempotency.ts.
  */
 export function sendData(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply, caller }: Exchange,
   dataJson: string,
   extra: MetaExtra = {},
   otherDataJson?: string,
@@ -23,7 +22,7 @@ export function sendData(
   const meta = JSON.stringify({
     request_id: request.id,
     revision: request.revision,
-    livemode: callerOf(request).livemode,
+    livemode: caller.livemode,
     ...extra,
   });
   const bodyOf = (data: string): string => `{"data":${data},"meta":${meta}}`;

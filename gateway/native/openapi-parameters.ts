@@ -1,51 +1,36 @@
 /** Parameters of operations, as the OpenAPI document has them. */
-import type { IdPrefix } from "#shared/values/ids.ts";
 import { newestRevision } from "#shared/values/revisions.ts";
 import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
-import { exampleIds } from "./examples.ts";
-import type { Operation } from "./operation.ts";
+import { parameter, sortSchema, type Json } from "../surface/openapi.ts";
+import type { NativeOperation } from "./operation.ts";
+import { describeIds } from "./paths.ts";
 import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
 import { idPattern } from "./rules.ts";
 
-type Json = Record<string, unknown>;
-
-/** What stands in paths, by the collection that it is of. */
-const pathIds: Readonly<Record<string, { prefix: IdPrefix; description: string; example: string }>> = {
-  events: { prefix: "evt", description: "The id of an event", example: exampleIds.event },
-  profiles: { prefix: "prof", description: "The id of a profile", example: exampleIds.profile },
-  identifiers: {
-    prefix: "idnt",
-    description: "The id of an identifier of the profile",
-    example: exampleIds.identifier,
-  },
-  metrics: { prefix: "mtr", description: "The id of a metric", example: exampleIds.metric },
-};
-
 /** Those of a path. @param url as Fastify has it. */
 export function pathParameters(url: string): Json[] {
-  return [...url.matchAll(/(\w+)\/:(\w+)/g)].map(([, collection = "", name]) => {
-    const { prefix, ...described } = pathIds[collection] ?? {};
-    const pattern = prefix === undefined ? {} : { pattern: idPattern(prefix) };
-    return { name, in: "path", required: true, ...described, schema: { type: "string", ...pattern } };
-  });
+  return describeIds(url).map(({ name, prefix, ...described }) => ({
+    name,
+    in: "path",
+    required: true,
+    ...described,
+    schema: { type: "string", pattern: idPattern(prefix) },
+  }));
 }
 
 /** Those that the rules of a query allow. @param examples by name. */
 export function queryParameters(rules: QueryRules = {}, examples: Readonly<Record<string, string>> = {}): Json[] {
-  const parameter = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
-    name,
-    in: "query",
-    description,
+  const inQuery = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
+    ...parameter("query", name, description, schema),
     ...(examples[name] === undefined ? {} : { example: toExample(examples[name], schema) }),
-    schema,
   });
   const boundOf = { gte: "from then on", gt: "after then", lte: "up to then", lt: "before then" };
   const expandable = Object.entries(rules.expands ?? {});
   return [
     ...Object.entries(rules.filters ?? {}).map(([name, filter]) =>
       typeof filter === "string"
-        ? parameter(`filter[${name}]`, filter)
-        : parameter(`filter[${name}]`, filter.description, {
+        ? inQuery(`filter[${name}]`, filter)
+        : inQuery(`filter[${name}]`, filter.description, {
             type: "string",
             ...("oneOf" in filter ? { enum: filter.oneOf } : {}),
             ...("pattern" in filter ? { pattern: filter.pattern } : {}),
@@ -53,25 +38,19 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
     ),
     ...Object.entries(rules.ranges ?? {}).flatMap(([name, text]) =>
       rangeOperators.map((operator) =>
-        parameter(`filter[${name}][${operator}]`, `${text}: ${boundOf[operator]}`, {
+        inQuery(`filter[${name}][${operator}]`, `${text}: ${boundOf[operator]}`, {
           type: "string",
           format: "date-time",
         }),
       ),
     ),
     ...(rules.sorts
-      ? [
-          parameter("sort", "The order; ids decide between equals", {
-            type: "string",
-            enum: rules.sorts.flatMap((field) => [field, `-${field}`]),
-            default: rules.sortDefault,
-          }),
-        ]
+      ? [inQuery("sort", "The order; ids decide between equals", sortSchema(rules.sorts, rules.sortDefault))]
       : []),
     ...(expandable.length > 0
       ? [
           {
-            ...parameter(
+            ...inQuery(
               "expand",
               `What to show in full, joined by commas. ${expandable.map((entry) => entry.join(": ")).join(". ")}`,
               { type: "array", items: { type: "string", enum: expandable.map(([name]) => name) } },
@@ -83,7 +62,7 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
       : []),
     ...(rules.paged
       ? [
-          parameter(
+          inQuery(
             "page[limit]",
             `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}. A page ends early, at about 16 MB, when they are large`,
             {
@@ -92,7 +71,7 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
               default: pageLimit.default,
             },
           ),
-          parameter(
+          inQuery(
             "page[after]",
             "meta.page.next_cursor of the page before; good for 7 days and for the same query only",
           ),
@@ -100,7 +79,7 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
       : []),
     ...(rules.resolves
       ? [
-          parameter("resolve", "false reads a merged profile itself, not its survivor", {
+          inQuery("resolve", "false reads a merged profile itself, not its survivor", {
             type: "boolean",
             default: true,
           }),
@@ -116,25 +95,12 @@ function toExample(text: string, { type }: Json): unknown {
 }
 
 /** Headers that an operation looks at. */
-export function headerParameters({ precondition }: Operation, isWrite: boolean): Json[] {
-  const parameter = (name: string, description: string, schema: Json): Json => ({
-    name,
-    in: "header",
-    description,
-    schema,
-  });
+export function headerParameters({ precondition }: NativeOperation, isWrite: boolean): Json[] {
+  const revision = `A date: answer in the newest revision not after it, of ${newestRevision} and before`;
+  const etag = "The ETag of a prior read; without it the last write wins";
   return [
-    parameter(
-      "Service-Version",
-      `A date: answer in the newest revision not after it, of ${newestRevision} and before`,
-      {
-        type: "string",
-        format: "date",
-      },
-    ),
+    parameter("header", "Service-Version", revision, { type: "string", format: "date" }),
     ...(isWrite ? [idempotencyKeyParameter] : []),
-    ...(precondition
-      ? [parameter("If-Match", "The ETag of a prior read; without it the last write wins", { type: "string" })]
-      : []),
+    ...(precondition ? [parameter("header", "If-Match", etag)] : []),
   ];
 }

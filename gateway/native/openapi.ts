@@ -1,85 +1,45 @@
-/** The OpenAPI document of the native surface, made of what the routes say of themselves and of the schemas that validate them. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { FastifyInstance } from "fastify";
+/** What the OpenAPI document says of the native surface, made of its routes and of the schemas that validate their requests. */
 import { errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
-import { newestRevision, revisions } from "#shared/values/revisions.ts";
+import { newestRevision } from "#shared/values/revisions.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
+import {
+  commonHeaders,
+  describePaths,
+  header,
+  retryHeaders,
+  type Json,
+  type RouteDescription,
+  type SurfaceDescription,
+} from "../surface/openapi.ts";
+import { changes } from "../surface/routes.ts";
 import { errorExamples, errorExamplesOf } from "./error-examples.ts";
 import { exampleIds } from "./examples.ts";
 import { headerParameters, pathParameters, queryParameters } from "./openapi-parameters.ts";
-import type { Operation } from "./operation.ts";
+import type { NativeOperation, NativeRoute } from "./operation.ts";
 import { pageLimit } from "./query.ts";
 import * as resources from "./resources.ts";
 import * as metricBodies from "./metric-schemas.ts";
+import { nativeRoutes } from "./routes.ts";
 import * as bodies from "./schemas.ts";
 
-type Json = Record<string, unknown>;
+// Schemas that have a name of their own: the exported ones.
+const { toSchema, schemas } = createSchemaWriter([resources, bodies, metricBodies]);
 
-/** A route and what it says of itself. */
-export interface DocumentedRoute {
-  method: string;
-  /** As Fastify has it, such as `/v1/profiles/:id`. */
-  url: string;
-  /** What a key needs for it; null if any key will do. */
-  scope: string | null;
-  operation: Operation;
-}
-
-/** Notes the operations that a scope registers from here on. */
-export function collectOperations(app: FastifyInstance): readonly DocumentedRoute[] {
-  const routes: DocumentedRoute[] = [];
-  app.addHook("onRoute", ({ method, url, config }) => {
-    const { scope, operation } = config ?? {};
-    if (typeof method === "string" && method !== "HEAD" && operation && scope !== undefined) {
-      routes.push({ method, url, scope, operation });
-    }
-  });
-  return routes;
-}
-
-const packageFile = join(import.meta.dirname, "../../package.json");
-
-/** Makes the document. */
-export function createDocument(routes: readonly DocumentedRoute[]): object {
-  const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
-  const paths: Record<string, Json> = {};
-  for (const route of routes) {
-    const path = route.url.replaceAll(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route) };
-  }
+/** Describes the surface. @param prefix of its paths. */
+export function describeNative(prefix: string): SurfaceDescription {
   return {
-    openapi: "3.1.0",
-    info: {
-      title: "Daybook",
-      version,
-      description:
-        "Records what customers do and who they are. Ids are prefixed, parsed in either case, and sort by creation. Times are UTC with microseconds.\n\n" +
-        `Revisions: ${revisions.join(", ")}; under ${revisions[0]} errors have the form \`{error: {code, message, field, request_id}}\`.\n\n` +
-        "Rate limits are of each key, in fixed windows of a minute: one for ordinary requests, and one for batches with backfill, whose answers have " +
-        "the headers of that window. A 429 can be repeated after Retry-After.\n\n" +
-        "Bodies are JSON of at most 2 MB, and may come with Content-Encoding gzip or deflate; the limit is that of the inflated body. A client's own X-Request-Id is not taken.\n\n" +
-        "Under `/api`, and without it, is the compatibility surface: JSON:API as another platform has it, with bodies of at most 5 MB and errors in its own form.\n\n" +
-        "What cannot be read as a request is refused in the same form: with 400, with 408 when it does not arrive within 30 seconds, or with 431 " +
-        "when it has more than 100 headers or 16 KB of them.",
-    },
-    servers: [{ url: "/" }],
-    security: [{ bearer: [] }],
-    tags: [...new Set(routes.map(({ operation }) => operation.tag))].map((name) => ({
+    tags: [...new Set(nativeRoutes.map(({ operation }) => operation.tag))].map((name) => ({
       name,
       description: tagDescriptions[name],
     })),
-    paths,
-    components: {
-      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
-      schemas,
-      examples: errorExamples,
-      headers,
-    },
+    paths: describePaths(prefix, nativeRoutes, describeRoute),
+    schemas,
+    securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
+    examples: errorExamples,
   };
 }
 
-const tagDescriptions: Readonly<Record<Operation["tag"], string>> = {
+const tagDescriptions: Readonly<Record<NativeOperation["tag"], string>> = {
   Events: "What customers did: typed, timestamped occurrences, each attached to a profile or waiting for one.",
   Profiles: "Who customers are: identifiers, attributes, tags and a location.",
   Identifiers: "What a profile is known by: emails, phones, ids of other systems.",
@@ -88,102 +48,33 @@ const tagDescriptions: Readonly<Record<Operation["tag"], string>> = {
   Account: "The property and the key that call, and the revisions of the API.",
 };
 
-// Schemas that have a name of their own: the exported ones.
-const { toSchema, schemas } = createSchemaWriter([resources, bodies, metricBodies]);
-
-const headers: Json = {
-  RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },
-  Revision: { description: "The revision that the answer is in", schema: { type: "string", format: "date" } },
-  RateLimit: { description: "Requests permitted in the current window", schema: { type: "integer" } },
-  CompatRateLimit: {
-    description: "Requests permitted in the current window, and again with its seconds: `75, 75;w=60`",
-    schema: { type: "string" },
-  },
-  RateRemaining: { description: "Requests left in it", schema: { type: "integer" } },
-  RateReset: { description: "Seconds until it ends", schema: { type: "integer" } },
-  RetryAfter: { description: "Seconds to wait before trying again", schema: { type: "integer" } },
-  RetryAfterIfInUse: {
-    description: "Seconds to wait before trying again, with `idempotency_key_in_use`",
-    required: false,
-    schema: { type: "integer" },
-  },
-  ETag: { description: "The version of the profile, for If-Match", schema: { type: "string" } },
-  Location: { description: "Where the new resource is", schema: { type: "string" } },
-  NotReplayed: {
-    description: "false: an error that did nothing is never the answer to an earlier request",
-    // A path that cannot be read is refused before its route is known.
-    required: false,
-    schema: { type: "boolean" },
-  },
-  Replayed: {
-    description: "Whether this is the answer to an earlier request; nothing was done again",
-    schema: { type: "boolean" },
-  },
-};
-
-const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
-
-const commonHeaders = {
-  "X-Request-Id": header("RequestId"),
-  "Service-Version": header("Revision"),
-  "RateLimit-Limit": header("RateLimit"),
-  "RateLimit-Remaining": header("RateRemaining"),
-  "RateLimit-Reset": header("RateReset"),
-};
-
-function describeOperation(route: DocumentedRoute): Json {
-  const { url, scope, operation } = route;
-  const { id, tag, summary, description, body, success, examples } = operation;
-  const isWrite = changes(route);
+function describeRoute(route: NativeRoute): RouteDescription {
+  const { url, operation } = route;
+  const { body, examples } = operation;
   const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
-  const content = toContent(
-    {
-      type: "object",
-      properties: { data, meta: toSchema(resources.Meta) },
-      required: ["data", "meta"],
-      additionalProperties: false,
-    },
-    { Answer: { data: examples.data, meta: exampleMeta(operation) } },
-  );
-  const answers = Object.entries(success).map(([status, text]): [string, Json] => [
-    status,
-    {
-      description: text,
-      headers: {
-        ...commonHeaders,
-        ...(operation.etag ? { ETag: header("ETag") } : {}),
-        ...(isWrite ? { "Idempotency-Replayed": header("Replayed") } : {}),
-        ...(status === "201" ? { Location: header("Location") } : {}),
-      },
-      content,
-    },
-  ]);
-  const forms = body?.map((schema) => toSchema(schema));
+  const answer = {
+    type: "object",
+    properties: { data, meta: toSchema(resources.Meta) },
+    required: ["data", "meta"],
+    additionalProperties: false,
+  };
+  const forms = body?.schemas.map((schema) => toSchema(schema));
   return {
-    operationId: id,
-    tags: [tag],
-    summary,
-    description: [description, scope === null ? "For every key." : `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
+    tag: operation.tag,
     parameters: [
       ...pathParameters(url),
       ...queryParameters(operation.query, examples.query),
-      ...headerParameters(operation, isWrite),
+      ...headerParameters(operation, changes(route)),
     ],
-    ...(forms
-      ? {
-          requestBody: {
-            required: true,
-            content: toContent(forms.length > 1 ? { anyOf: forms } : forms[0], examples.bodies),
-          },
-        }
-      : {}),
-    responses: { ...Object.fromEntries(answers), ...refusals(route) },
+    body: forms && toContent(forms.length > 1 ? { anyOf: forms } : forms[0], examples.bodies),
+    answer: toContent(answer, { Answer: { data: examples.data, meta: exampleMeta(operation) } }),
+    headers: (status) => ({
+      ...commonHeaders("RateLimit"),
+      ...(operation.etag ? { ETag: header("ETag") } : {}),
+      ...(status === "201" ? { Location: header("Location") } : {}),
+    }),
+    refusals: describeRefusals(route),
   };
-}
-
-/** Whether it is done once with an Idempotency-Key. */
-function changes({ method, operation }: DocumentedRoute): boolean {
-  return method !== "GET" && !operation.reads;
 }
 
 /** @param examples by what they show, in words. */
@@ -197,7 +88,7 @@ function toName(words: string): string {
   return words.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 }
 
-function exampleMeta({ list, query, reads }: Operation): Json {
+function exampleMeta({ list, query, reads }: NativeOperation): Json {
   return {
     request_id: exampleIds.request,
     revision: newestRevision,
@@ -222,9 +113,9 @@ const everyOperation: readonly ErrorCode[] = [
 const everyBody: readonly ErrorCode[] = ["invalid_json", "request_too_large", "unsupported_media_type"];
 
 /** Refusals by status, each with the codes that there may be. */
-function refusals(route: DocumentedRoute): Json {
-  const { method, scope, operation } = route;
-  const { body, query, precondition, errors = [], impossible = [] } = operation;
+function describeRefusals(route: NativeRoute): Json {
+  const { method, operation } = route;
+  const { scope, body, query, precondition, errors = [], impossible = [] } = operation;
   const codes = new Set<ErrorCode>([
     ...everyOperation,
     ...(scope === null ? [] : (["missing_scope"] as const)),
@@ -244,10 +135,9 @@ function refusals(route: DocumentedRoute): Json {
       {
         description: `Codes: ${some.map((code) => `\`${code}\``).join(", ")}`,
         headers: {
-          ...commonHeaders,
+          ...commonHeaders("RateLimit"),
           ...(changes(route) ? { "Idempotency-Replayed": header("NotReplayed") } : {}),
-          ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
-          ...(some.includes("idempotency_key_in_use") ? { "Retry-After": header("RetryAfterIfInUse") } : {}),
+          ...retryHeaders(status, some.includes("idempotency_key_in_use")),
         },
         content: {
           "application/json": {

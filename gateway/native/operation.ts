@@ -1,30 +1,19 @@
-/** Operations: each route says in one place what validates it, what it needs and what it answers, and the OpenAPI document is made of that. */
-import type Type from "typebox";
+/** Operations of the native surface, and the routes that serve them. */
+import type { FastifyReply } from "fastify";
 import type { ErrorCode } from "#shared/values/errors.ts";
+import type { Operation } from "../surface/operation.ts";
+import type { Route } from "../surface/routes.ts";
+import type { Reader } from "../validation.ts";
+import type { NativeExchange } from "./exchange.ts";
 import type { QueryRules } from "./query.ts";
 
 /** What there is to say of a route. */
-export interface Operation {
-  /** Unique, in camel case. */
-  id: string;
+export interface NativeOperation<Body = unknown> extends Operation {
   /** Which resource it belongs to. */
   tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas" | "Account";
-  summary: string;
-  /** More than the summary says, in Markdown. */
-  description?: string;
   query?: QueryRules;
-  /** The forms that a body may have: these schemas validate it. */
-  body?: readonly Type.TObject[];
-  /** Whether it takes If-Match. */
-  precondition?: true;
-  /** It changes nothing, although it is sent with POST. */
-  reads?: true;
-  /** What it answers. */
-  data: Type.TSchema;
-  /** Whether data is an array of those, in pages. */
-  list?: true;
-  /** Success, by status. */
-  success: Readonly<Record<number, string>>;
+  /** Reads the body, in each of the forms that it may have. */
+  body?: Reader<Body>;
   /** Whether the answer has an ETag. */
   etag?: true;
   /** What it refuses for beyond what every operation does. */
@@ -44,18 +33,23 @@ export interface Examples {
   data: object;
 }
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    operation?: Operation;
-  }
+/** A route of this surface. */
+export type NativeRoute<Body = unknown> = Route<NativeOperation<Body>, NativeExchange<Body>>;
+
+/** An operation. @param scope what a key needs for it, or null if any key will do. */
+export function operation<Body>(
+  scope: string | null,
+  what: Omit<NativeOperation<Body>, "scope">,
+): NativeOperation<Body> {
+  return { scope, ...what };
 }
 
-/** Options of a route: the scope that a key needs for it, or null if any key will do, and what there is to say of it. */
-export function operation(
-  scope: string | null,
-  what: Operation,
-): {
-  config: { scope: string | null; reads: true | undefined; precondition: true | undefined; operation: Operation };
-} {
-  return { config: { scope, reads: what.reads, precondition: what.precondition, operation: what } };
+/** A route, whose handler is given the query and the body as its operation has them. */
+export function route<Body>(
+  method: NativeRoute["method"],
+  url: string,
+  what: NativeOperation<Body>,
+  handle: (exchange: NativeExchange<Body>) => FastifyReply | Promise<FastifyReply>,
+): NativeRoute {
+  return { method, url, operation: what, handle };
 }

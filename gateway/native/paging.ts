@@ -1,11 +1,8 @@
 /** Pages of lists: from a cursor to the next. */
-import type { FastifyRequest } from "fastify";
 import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { callerOf } from "../plugins/request.ts";
-import type { Cursors } from "../cursor.ts";
 import type { MetaExtra } from "./envelope.ts";
-import type { Query } from "./query.ts";
+import type { NativeExchange } from "./exchange.ts";
 
 /** A page that is asked for. */
 export interface Page {
@@ -20,8 +17,8 @@ export interface Page {
  * @param list names the list.
  * @throws DaybookError `invalid_cursor` unless the cursor is of this property, this list, these filters and this order.
  */
-export function openPage(request: FastifyRequest, query: Query, cursors: Cursors, list: string): Page {
-  const scope = [callerOf(request).propertyId, list, ...query.fingerprint];
+export function openPage({ context: { cursors }, propertyId, query }: NativeExchange, list: string): Page {
+  const scope = [propertyId, list, ...query.fingerprint];
   return {
     after: query.after === undefined ? undefined : cursors.read(scope, query.after),
     meta(hasMore, last) {

@@ -1,13 +1,11 @@
 /** Query parameters: everything that a route does not know is refused by name. */
-import type { FastifyRequest } from "fastify";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TimeRangeSchema } from "#proto/daybook/common/v1/range_pb.ts";
-import { DaybookError, fieldErrorsMax, type ErrorCode, type FieldError } from "#shared/values/errors.ts";
+import { fieldErrorsMax, type ErrorCode, type FieldError } from "#shared/values/errors.ts";
 import { textProblem } from "#shared/json/json.ts";
 import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { dateTimeExpected } from "#shared/values/times.ts";
 import { listed, mismatch, quoteName, unkeepable } from "#shared/values/wording.ts";
-import type { Reader } from "../validation.ts";
 import { nearestName } from "../unknown-fields.ts";
 
 /** What a filter means, and which values it takes if not every text. */
@@ -61,33 +59,10 @@ export const rangeOperators = ["gte", "gt", "lte", "lt"] as const;
 type RangeOperator = (typeof rangeOperators)[number];
 
 /**
- * Reads the query of a request by the rules of its operation.
- * @throws DaybookError with every parameter at fault: `parameter_unknown`, `parameter_invalid`, `unsupported_filter`, `unsupported_sort`,
+ * Reads a query.
+ * @returns it as far as it is good, and every fault, at most 20: `parameter_unknown`, `parameter_invalid`, `unsupported_filter`, `unsupported_sort`,
  * `unsupported_expand`, or what a filter is refused for.
  */
-export function queryOf(request: FastifyRequest): Query {
-  const { query, faults } = readQueryOf(request);
-  if (faults.length > 0) throw DaybookError.ofFields(faults);
-  return query;
-}
-
-/**
- * Reads the body of a request, and its query, which no operation with a body has any parameter for.
- * @throws DaybookError with everything at fault in both, the query first.
- */
-export function readBody<T>(request: FastifyRequest, reader: Reader<T>): T {
-  const faults = [...readQueryOf(request).faults, ...reader.findFaults(request.body)];
-  if (faults.length > 0) throw DaybookError.ofFields(faults);
-  return request.body as T;
-}
-
-function readQueryOf(request: FastifyRequest): { query: Query; faults: FieldError[] } {
-  const rules = request.routeOptions.config.operation?.query ?? {};
-  // As Fastify's parser gives it.
-  return readQuery(request.query as Record<string, string | string[]>, rules);
-}
-
-/** Reads a query. @returns it as far as it is good, and every fault, at most 20. */
 export function readQuery(
   query: Readonly<Record<string, string | string[]>>,
   rules: QueryRules,

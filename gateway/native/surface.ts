@@ -1,44 +1,50 @@
 /** The native surface: flat JSON. */
-import type { FastifyInstance } from "fastify";
-import type { OpenApiDocument } from "../docs/document.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
-import type { NativeContext } from "./context.ts";
-import { sendError, sendNotFound } from "./errors.ts";
-import { collectOperations, createDocument } from "./openapi.ts";
-import { accountRoutes } from "./routes/account.ts";
-import { eventBatchRoutes } from "./routes/event-batch.ts";
-import { eventRoutes } from "./routes/events.ts";
-import { identifierRoutes } from "./routes/identifiers.ts";
-import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
-import { metricRoutes } from "./routes/metrics.ts";
-import { profileBatchRoutes } from "./routes/profile-batch.ts";
-import { profileRoutes } from "./routes/profiles.ts";
-import { schemaRoutes } from "./routes/schemas.ts";
-import { revisionRoutes } from "./routes/revisions.ts";
+import type { SurfaceContext } from "../surface/exchange.ts";
+import { addRoutes } from "../surface/routes.ts";
+import { NativeExchange } from "./exchange.ts";
+import type { NativeOperation } from "./operation.ts";
+import { idReader } from "./paths.ts";
+import { readPrecondition } from "./precondition.ts";
+import { readQuery } from "./query.ts";
+import { nativeRoutes } from "./routes.ts";
 
-/**
- * Registers the surface under the prefix that it is given.
- * @param document is given the OpenAPI document of it.
- */
-export function nativeSurface(context: NativeContext, document: (made: OpenApiDocument) => void) {
+/** Registers the surface under the prefix that it is given. */
+export function nativeSurface(context: SurfaceContext) {
   return async (app: FastifyInstance): Promise<void> => {
-    app.setErrorHandler(async (error, request, reply) =>
-      sendError(context.log, await app.settleRate(request, reply, error), request, reply),
-    );
-    app.setNotFoundHandler((request, reply) => sendNotFound(context.log, request, reply));
-    const operations = collectOperations(app);
     const addMethodNotAllowed = collectMethods(app);
-    eventRoutes(app, context);
-    eventBatchRoutes(app, context);
-    profileRoutes(app, context);
-    profileBatchRoutes(app, context);
-    identifierRoutes(app, context);
-    metricRoutes(app, context);
-    metricAggregateRoutes(app, context);
-    schemaRoutes(app, context);
-    accountRoutes(app, context);
-    revisionRoutes(app, context);
-    document(createDocument(operations) as OpenApiDocument);
+    addRoutes(app, nativeRoutes, ({ url, operation }) => exchangeReader(context, url, operation));
     addMethodNotAllowed();
   };
+}
+
+/**
+ * Prepares reading the requests of a route. Reading throws a DaybookError: of the ids in the path, of If-Match, or of everything that is at fault
+ * in query and body, in this order. Without a body the query comes first.
+ */
+function exchangeReader<Body>(context: SurfaceContext, url: string, operation: NativeOperation<Body>) {
+  const readIds = idReader(url);
+  return (request: FastifyRequest, reply: FastifyReply): NativeExchange<Body> => {
+    // As Fastify's parser gives it.
+    const { query, faults } = readQuery(request.query as Record<string, string | string[]>, operation.query ?? {});
+    if (!operation.body) check(faults);
+    const ids = readIds(request.params);
+    const precondition = operation.precondition && readPrecondition(request);
+    if (precondition && operation.precondition === "refused") throw noVersionYet();
+    const { value, faults: bodyFaults = [] } = operation.body?.examine(request.body) ?? {};
+    check([...faults, ...bodyFaults]);
+    return new NativeExchange(context, request, reply, { ids, precondition, query, body: value as Body });
+  };
+}
+
+function noVersionYet(): DaybookError {
+  const message = "`If-Match` must be left out: a profile that is created has no version yet.";
+  return new DaybookError("precondition_failed", message, { param: "If-Match" });
+}
+
+/** @throws DaybookError if there are any. */
+function check(faults: readonly FieldError[]): void {
+  if (faults.length > 0) throw DaybookError.ofFields(faults);
 }

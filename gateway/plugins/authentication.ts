@@ -36,8 +36,6 @@ export interface Caller {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What a key needs for this route; null for any good key. A route without it asks for no key. */
-    scope?: string | null;
     /** Schemes of Authorization that the route takes, in lower case; only Bearer unless it says so. */
     authSchemes?: readonly string[];
     /** What may stand before the secret, and means nothing. */
@@ -147,8 +145,9 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
   }
 
   app.addHook("onRequest", async (request, reply) => {
-    const { scope, rateByBody } = request.routeOptions.config;
-    if (scope === undefined || request.is404) return;
+    const { operation } = request.routeOptions.config;
+    if (!operation || request.is404) return;
+    const { scope, rateByBody } = operation;
     const windows = rateByBody ? bothWindows : ordinaryOnly;
     const caller = await findCaller(request, reply, windows);
     request.caller = caller;

@@ -14,10 +14,6 @@ import { keyInUse, type Operation, type Operations, type Outcome } from "../oper
 import { callerOf } from "./request.ts";
 
 declare module "fastify" {
-  interface FastifyContextConfig {
-    /** It changes nothing, although it is sent with POST. */
-    reads?: true | undefined;
-  }
   interface FastifyRequest {
     /** What the request does, when it came with an Idempotency-Key. */
     operation: Operation | null;
@@ -111,7 +107,7 @@ export function eventOperationOf(
 
 /** Whether a request is of an operation that changes something. */
 export function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
-  return config.scope !== undefined && !config.reads && writeMethods.has(method);
+  return config.operation !== undefined && !config.operation.reads && writeMethods.has(method);
 }
 
 /** Whether a caller may see more of an identifier than its mask. */

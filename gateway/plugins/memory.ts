@@ -86,8 +86,7 @@ function limitPages(app: FastifyInstance, limits: PageLimits, shortage: (holder:
   });
   const ends = new WeakMap<FastifyRequest, () => void>();
   app.addHook("preHandler", async (request, reply) => {
-    const { operation, compat } = request.routeOptions.config;
-    if (!operation?.list && !compat?.list) return;
+    if (!request.routeOptions.config.operation?.list) return;
     if (reply.raw.destroyed) throw clientGone();
     const gone = new AbortController();
     reply.raw.once("close", () => {

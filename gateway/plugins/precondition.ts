@@ -3,17 +3,10 @@ import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/values/errors.ts";
 import { isWrite } from "./idempotency.ts";
 
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** It takes If-Match. */
-    precondition?: true | undefined;
-  }
-}
-
 export const preconditionPlugin = fastifyPlugin((app) => {
   app.addHook("preValidation", async (request) => {
     if (request.headers["if-match"] === undefined || !isWrite(request)) return;
-    if (request.routeOptions.config.precondition) return;
+    if (request.routeOptions.config.operation?.precondition) return;
     const message = "If-Match is not supported here: only writes to one profile take it. Send the request without it.";
     throw new DaybookError("parameter_invalid", message, { param: "If-Match" });
   });

@@ -8,10 +8,6 @@ import type { RateShares } from "../rate/shares.ts";
 import { callerOf } from "./request.ts";
 
 declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Which window it is taken from, when the body decides that. */
-    rateByBody?: (body: unknown) => RateWindow;
-  }
   interface FastifyInstance {
     /**
      * Takes one request from a window of its key.
@@ -65,7 +61,7 @@ export const rateLimitPlugin = fastifyPlugin<RateLimitOptions>((app, { shares, a
   });
 
   app.addHook("preHandler", async (request, reply) => {
-    const { rateByBody } = request.routeOptions.config;
+    const { rateByBody } = request.routeOptions.config.operation ?? {};
     if (rateByBody && request.caller) await app.takeRate(request, reply, rateByBody(request.body));
   });
 

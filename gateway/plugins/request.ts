@@ -1,9 +1,8 @@
 /** What every request carries from its first moment on. */
 import { fastifyPlugin } from "fastify-plugin";
-import { Code, ConnectError, type CallOptions } from "@connectrpc/connect";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { newId } from "#shared/values/ids.ts";
-import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
+import type { Call } from "#shared/rpc/interceptors.ts";
 import { newestRevision, type Revision } from "#shared/values/revisions.ts";
 import { tooLargeHeaders } from "../refusals.ts";
 import type { Caller } from "./authentication.ts";
@@ -51,14 +50,4 @@ export function callerOf(request: FastifyRequest): Caller {
 /** On whose behalf a request makes calls. */
 export function callOf(request: FastifyRequest): Call {
   return { requestId: request.id, caller: request.caller?.keyId ?? "gateway" };
-}
-
-/** Options of a call that does nothing but read for one request: it ends once the client has gone. */
-export function readOptions(request: FastifyRequest, reply: FastifyReply): CallOptions {
-  const gone = new AbortController();
-  // The request itself closes as soon as its body is read.
-  reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) gone.abort(new ConnectError("the client has gone", Code.Canceled));
-  });
-  return callOptions(callOf(request), undefined, gone.signal);
 }

@@ -9,6 +9,7 @@ import { yearAfter } from "#shared/values/event.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { Faults, pointerTo } from "../faults.ts";
+import type { BodySetting } from "../operation.ts";
 import type { EventBulkItem } from "../schemas.ts";
 import { nameLengthMax, toEventType } from "./names.ts";
 import { toDecimal } from "./numbers.ts";
@@ -21,12 +22,6 @@ const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
 /** What an event says beside whose it is. */
 type Fields = Static<typeof EventBulkItem>["attributes"];
 
-/** What values without a currency are in, and what tells the time. */
-export interface EventSetting {
-  defaultCurrency: string;
-  clock: Clock;
-}
-
 /** Where the parts of an event stand in a body. */
 export interface EventPointers {
   attributes: string;
@@ -36,7 +31,7 @@ export interface EventPointers {
 /** Checks what an event says, and makes of it what is recorded, but for whose it is. */
 export function toEventInput(
   fields: Fields,
-  { defaultCurrency, clock }: EventSetting,
+  { caller: { defaultCurrency }, clock }: BodySetting,
   faults: Faults,
   pointers: EventPointers,
 ): EventInput {

@@ -1,19 +1,15 @@
-import type { FastifyRequest } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
-import type { CompatContext } from "../context.ts";
 import { accountResource } from "../convert/accounts.ts";
 import { toId } from "../convert/ids.ts";
-import type { Links } from "../links.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { sendDocument, type Resource } from "../reply.ts";
 import { Account } from "../resources.ts";
-import type { Router } from "../router.ts";
+import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
 
 const query = { fields: ["account"] };
 
-const list = {
+const list = operation("accounts:read", {
   id: "compatListAccounts",
   summary: "Read the account",
   description: "There is one: the property of the key.",
@@ -21,34 +17,32 @@ const list = {
   data: Account,
   list: true,
   success: { 200: "The account" },
-} as const;
+});
 
-const read = {
+const read = operation("accounts:read", {
   id: "compatGetAccount",
   summary: "Read the account by its id",
   query,
   data: Account,
   success: { 200: "The account" },
-};
+});
 
-export function accountRoutes(router: Router, { clients }: CompatContext): void {
-  async function readAccount(request: FastifyRequest, links: Links): Promise<Resource> {
-    const { propertyId, keyId } = callerOf(request);
-    const asked = clients.identity.getKey({ propertyId, keyId }, callOptions(callOf(request)));
-    const { property } = await calling(asked);
-    if (!property) throw new Error("the property was not returned");
-    return accountResource(property, links.to(`/accounts/${property.id}`));
-  }
+export const accountRoutes = [
+  route("GET", "/accounts", list, async (exchange) => {
+    const data = [await readAccount(exchange)];
+    return sendDocument(exchange.reply, 200, { data, links: exchange.links.page(undefined) });
+  }),
 
-  router.route("GET", "/accounts", "accounts:read", list, async ({ request, reply, query: asked, links }) => {
-    const data = [pick(await readAccount(request, links), asked)];
-    return sendDocument(reply, 200, { data, links: links.page(undefined) });
-  });
-
-  router.route("GET", "/accounts/:id", "accounts:read", read, async ({ request, reply, query: asked, links, id }) => {
-    if (toId("prop", id) !== callerOf(request).propertyId) {
+  route("GET", "/accounts/:id", read, async (exchange) => {
+    if (toId("prop", exchange.id) !== exchange.propertyId) {
       throw new DaybookError("resource_not_found", "An account with this id does not exist.", { param: "id" });
     }
-    return sendDocument(reply, 200, { data: pick(await readAccount(request, links), asked), links: links.self() });
-  });
+    return sendDocument(exchange.reply, 200, { data: await readAccount(exchange), links: exchange.links.self() });
+  }),
+];
+
+async function readAccount({ caller, propertyId, services, query: asked, links }: CompatExchange): Promise<Resource> {
+  const { property } = await services.identity.getKey({ propertyId, keyId: caller.keyId });
+  if (!property) throw new Error("the property was not returned");
+  return pick(accountResource(property, links.to(`/accounts/${property.id}`)), asked);
 }

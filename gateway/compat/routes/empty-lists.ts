@@ -1,14 +1,12 @@
 /** Lists of what there is nothing of here: clients ask for them beside what there is, and are stopped by anything else than an empty list. */
-import { calling } from "#shared/rpc/interceptors.ts";
-import { callerOf, readOptions } from "../../plugins/request.ts";
-import type { CompatContext } from "../context.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { findMetric } from "../find.ts";
 import { toJobId } from "../job-ids.ts";
 import { findProfile } from "../profiles.ts";
 import type { QueryRules } from "../query.ts";
-import { sendDocument } from "../reply.ts";
+import { nothingIncluded, sendDocument } from "../reply.ts";
 import { Reference } from "../resources.ts";
-import type { Exchange, Router } from "../router.ts";
+import { operation, route, type CompatRoute } from "../operation.ts";
 
 const isOf = ["any", "equals"];
 const since = ["greater-than"];
@@ -48,62 +46,64 @@ function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }
 
-export function emptyListRoutes(router: Router, context: CompatContext): void {
-  const { clients } = context;
+export const emptyListRoutes = [
+  ...Object.entries(wholeLists).map(([name, query]) => wholeList(name, query)),
+  ...related.flatMap(relatedLists),
+];
 
-  for (const [name, query] of Object.entries(wholeLists)) {
-    const list = {
-      id: `compatList${pascalCase(name)}`,
-      summary: `List ${name}`,
-      description: `There are no ${name}.`,
-      query,
-      data: Reference,
-      list: true,
-      success: { 200: "An empty page" },
-    } as const;
-    router.route("GET", `/${name}`, "profiles:read", list, async ({ reply, query: asked, links }) => {
-      const included = asked.includes.size > 0 ? { included: [] } : {};
-      return sendDocument(reply, 200, { data: [], ...included, links: links.page(undefined) });
-    });
-  }
+function wholeList(name: string, query: QueryRules): CompatRoute {
+  const list = operation("profiles:read", {
+    id: `compatList${pascalCase(name)}`,
+    summary: `List ${name}`,
+    description: `There are no ${name}.`,
+    query,
+    data: Reference,
+    list: true,
+    success: { 200: "An empty page" },
+  });
+  return route("GET", `/${name}`, list, ({ reply, query: asked, links }) =>
+    sendDocument(reply, 200, { data: [], ...nothingIncluded(asked), links: links.page(undefined) }),
+  );
+}
 
-  for (const { of, scope, name, type } of related) {
-    const list = {
-      id: `compatList${pascalCase(name)}Of${pascalCase(of)}`,
-      summary: `List the ${name} of ${of}`,
-      description: "There are none.",
-      query: { page, fields: [type] },
-      data: Reference,
-      list: true,
-      success: { 200: "An empty list" },
-    } as const;
-    router.route("GET", `/${of}/:id/${name}`, scope, list, async (exchange) => {
+function relatedLists({ of, scope, name, type }: (typeof related)[number]): CompatRoute[] {
+  const id = `compatList${pascalCase(name)}Of${pascalCase(of)}`;
+  const common = {
+    description: "There are none.",
+    data: Reference,
+    list: true,
+    success: { 200: "An empty list" },
+  } as const;
+  const list = operation(scope, {
+    ...common,
+    id,
+    summary: `List the ${name} of ${of}`,
+    query: { page, fields: [type] },
+  });
+  const references = operation(scope, {
+    ...common,
+    id: `${id}Ids`,
+    summary: `List the ids of the ${name} of ${of}`,
+    query: { page },
+  });
+  return [
+    route("GET", `/${of}/:id/${name}`, list, async (exchange) => {
+      await checkOwner(exchange, of);
+      return sendDocument(exchange.reply, 200, { data: [], links: exchange.links.page(undefined) });
+    }),
+    route("GET", `/${of}/:id/relationships/${name}`, references, async (exchange) => {
       const { reply, links } = exchange;
       await checkOwner(exchange, of);
-      return sendDocument(reply, 200, { data: [], links: links.page(undefined) });
-    });
-    const references = {
-      ...list,
-      id: `${list.id}Ids`,
-      summary: `List the ids of the ${name} of ${of}`,
-      query: { page },
-    };
-    router.route("GET", `/${of}/:id/relationships/${name}`, scope, references, async (exchange) => {
-      const { reply, links, id } = exchange;
-      await checkOwner(exchange, of);
-      const whole = links.to(`/${of}/${id}/${name}`).self;
+      const whole = links.to(`/${of}/${exchange.id}/${name}`).self;
       return sendDocument(reply, 200, { data: [], links: { ...links.page(undefined), related: whole } });
-    });
-  }
+    }),
+  ];
+}
 
-  /** @throws DaybookError `resource_not_found` unless there is what the list would be of. */
-  async function checkOwner(exchange: Exchange, of: (typeof related)[number]["of"]): Promise<void> {
-    const { request, reply, id } = exchange;
-    if (of === "profiles") await findProfile(context, request, id, "id");
-    else if (of === "metrics") await findMetric(context, exchange);
-    else {
-      const asked = { propertyId: callerOf(request).propertyId, jobId: toJobId(id) };
-      await calling(clients.profiles.getImportJob(asked, readOptions(request, reply)), () => "id");
-    }
-  }
+/** @throws DaybookError `resource_not_found` unless there is what the list would be of. */
+async function checkOwner(exchange: CompatExchange, of: (typeof related)[number]["of"]): Promise<void> {
+  const { propertyId, services, id } = exchange;
+  if (of === "profiles") await findProfile(exchange, id, "id");
+  else if (of === "metrics") await findMetric(exchange);
+  else await services.profiles.getImportJob({ propertyId, jobId: toJobId(id) }, () => "id");
 }

@@ -2,37 +2,35 @@
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { requireScope } from "../../plugins/authentication.ts";
-import { callerOf, readOptions } from "../../plugins/request.ts";
-import type { CompatContext } from "../context.ts";
 import { metricResource } from "../convert/metrics.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { findEvent } from "../find.ts";
 import { findProfile, toProfileResources } from "../profiles.ts";
 import { sendDocument } from "../reply.ts";
 import { Metric, Profile, Reference } from "../resources.ts";
-import type { Exchange, Router } from "../router.ts";
+import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
 
-const metricOf = {
+const metricOf = operation("events:read", {
   id: "compatGetEventMetric",
   summary: "Read the metric of an event",
   description: "Needs the scope `metrics:read` too.",
   query: { fields: ["metric"] },
   data: Metric,
   success: { 200: "The metric" },
-};
+});
 
-const profileOf = {
+const profileOf = operation("events:read", {
   id: "compatGetEventProfile",
   summary: "Read the profile of an event",
   description: "Needs the scope `profiles:read` too.",
   query: { fields: ["profile"], additional: ["subscriptions", "predictive_analytics"] },
   data: Profile,
   success: { 200: "The profile" },
-};
+});
 
-const metricIdOf = {
+const metricIdOf = operation("events:read", {
   id: "compatGetEventMetricId",
   summary: "Read the id of an event's metric",
   description: "A metric follows its first event by a moment: until then it is null.",
@@ -40,9 +38,9 @@ const metricIdOf = {
   data: Reference,
   mayBeNull: true,
   success: { 200: "Its id" },
-} as const;
+});
 
-const profileIdOf = {
+const profileIdOf = operation("events:read", {
   id: "compatGetEventProfileId",
   summary: "Read the id of an event's profile",
   description: "Null while the event is nobody's.",
@@ -50,52 +48,51 @@ const profileIdOf = {
   data: Reference,
   mayBeNull: true,
   success: { 200: "Its id" },
-} as const;
+});
 
-export function eventRelationRoutes(router: Router, context: CompatContext): void {
-  const { clients } = context;
-
-  router.route("GET", "/events/:id/metric", "events:read", metricOf, async (exchange) => {
-    const { request, reply, query, links } = exchange;
-    requireScope(callerOf(request), "metrics:read");
-    const metric = await findMetricOf(exchange, await findEvent(context, exchange));
+export const eventRelationRoutes = [
+  route("GET", "/events/:id/metric", metricOf, async (exchange) => {
+    const { caller, reply, query, links } = exchange;
+    requireScope(caller, "metrics:read");
+    const metric = await findMetricOf(exchange, await findEvent(exchange));
     if (!metric) throw new DaybookError("resource_not_found", "This event has no metric yet.", { param: "id" });
     const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
     return sendDocument(reply, 200, { data, links: links.self() });
-  });
+  }),
 
-  router.route("GET", "/events/:id/profile", "events:read", profileOf, async (exchange) => {
-    const { request, reply, query, links } = exchange;
-    requireScope(callerOf(request), "profiles:read");
-    const { profileId } = await findEvent(context, exchange);
+  route("GET", "/events/:id/profile", profileOf, async (exchange) => {
+    const { caller, reply, links } = exchange;
+    requireScope(caller, "profiles:read");
+    const { profileId } = await findEvent(exchange);
     if (profileId === undefined) {
       throw new DaybookError("resource_not_found", "This event has no profile.", { param: "id" });
     }
-    const profile = await findProfile(context, request, profileId, "id");
-    const [data] = await toProfileResources(context, request, [profile], query, links);
+    const [data] = await toProfileResources(exchange, [await findProfile(exchange, profileId, "id")]);
     return sendDocument(reply, 200, { data: data ?? null, links: links.self() });
-  });
+  }),
 
-  router.route("GET", "/events/:id/relationships/metric", "events:read", metricIdOf, async (exchange) => {
+  route("GET", "/events/:id/relationships/metric", metricIdOf, async (exchange) => {
     const { reply, links } = exchange;
-    const event = await findEvent(context, exchange);
+    const event = await findEvent(exchange);
     const metric = await findMetricOf(exchange, event);
     const related = links.to(`/events/${event.id}/metric`).self;
     const data = metric ? { type: "metric", id: metric.id } : null;
     return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
-  });
+  }),
 
-  router.route("GET", "/events/:id/relationships/profile", "events:read", profileIdOf, async (exchange) => {
+  route("GET", "/events/:id/relationships/profile", profileIdOf, async (exchange) => {
     const { reply, links } = exchange;
-    const { id, profileId } = await findEvent(context, exchange);
+    const { id, profileId } = await findEvent(exchange);
     const related = links.to(`/events/${id}/profile`).self;
     const data = profileId === undefined ? null : { type: "profile", id: profileId };
     return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
-  });
+  }),
+];
 
-  async function findMetricOf({ request, reply }: Exchange, { type }: Event): Promise<MetricMessage | undefined> {
-    const asked = { propertyId: callerOf(request).propertyId, names: [type] };
-    const { metrics } = await calling(clients.metrics.getMetrics(asked, readOptions(request, reply)));
-    return metrics[0];
-  }
+async function findMetricOf(
+  { propertyId, services }: CompatExchange,
+  { type }: Event,
+): Promise<MetricMessage | undefined> {
+  const { metrics } = await services.metrics.getMetrics({ propertyId, names: [type] });
+  return metrics[0];
 }

@@ -8,12 +8,8 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
-import type { FastifyRequest } from "fastify";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
-import type { RateWindow } from "../../rate/limits.ts";
 import {
   countEvents,
   directIdentifier,
@@ -23,17 +19,16 @@ import {
   type GivenEntry,
   type GivenProfile,
 } from "../bodies.ts";
-import type { CompatContext } from "../context.ts";
 import { writtenEventResource } from "../convert/event-out.ts";
-import type { EventSetting } from "../convert/event-in.ts";
 import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts";
 import { exampleEventWrite, exampleEventBulk } from "../examples.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import { jobIdOf } from "../job-ids.ts";
 import { checkPatches, findProfile, updateProfile, upsertProfile } from "../profiles.ts";
-import { sendWritten } from "../reply.ts";
+import { sendDocument } from "../reply.ts";
 import { Event, EventBulkCreateJobAccepted } from "../resources.ts";
-import type { Router } from "../router.ts";
+import { operation, route, type BodySetting } from "../operation.ts";
 import { EventBulkCreateJob, EventCreate } from "../schemas.ts";
 import { createChecker } from "../validation.ts";
 
@@ -43,7 +38,7 @@ const entriesPointer = "/data/attributes/events-bulk-create/data";
 
 const bulkBody = createChecker(EventBulkCreateJob, "event-bulk-create-job");
 
-const createEvent = {
+const createEvent = operation("events:write", {
   id: "compatCreateEvent",
   summary: "Record an event",
   description:
@@ -51,140 +46,120 @@ const createEvent = {
     "phone_number, external_id, anonymous_id and _kx; nobody's yet make a profile. The name of the metric is kept, and the type that events " +
     "have natively is made from it: `Placed Order` is `placed.order`. The shape of revision 2023-02-22 is taken too.",
   query: {},
-  body: EventCreate,
+  body: { schema: EventCreate, read: readEvent },
   example: exampleEventWrite,
   data: Event,
   success: { 202: "The event recorded" },
-};
+});
 
-const bulk = {
+const bulk = operation("events:write", {
   id: "compatCreateEvents",
   summary: "Record 1 to 1,000 events",
   description:
     "Checked as a whole: one bad event refuses all of them, and every bad one is named. They are recorded behind the answer.",
   query: {},
-  body: EventBulkCreateJob,
+  body: { schema: EventBulkCreateJob, read: readEntries },
+  rateByBody: (body) => (isAllBackfill(body) ? "backfill" : "ordinary"),
   example: exampleEventBulk,
   data: EventBulkCreateJobAccepted,
   success: { 202: "All events are taken" },
-};
+});
 
-export function eventWriteRoutes(router: Router, context: CompatContext): void {
-  const { clients, clock, recording } = context;
-
-  const settingOf = (request: FastifyRequest): EventSetting => ({
-    defaultCurrency: callerOf(request).defaultCurrency,
-    clock,
-  });
-
-  router.route("POST", "/events", "events:write", createEvent, async ({ request, reply, links }) => {
-    const { input, profile } = readEvent(request.body, settingOf(request));
-    checkPatches(request, [profile.write]);
+export const eventWriteRoutes = [
+  route("POST", "/events", createEvent, async (exchange) => {
+    const { request, reply, links, body } = exchange;
+    const { input, profile } = body;
+    checkPatches(exchange.caller, [profile.write]);
     const identifier = directIdentifier(profile);
     input.profile = identifier
       ? toReference({ case: "identifier", value: identifier })
-      : toReference({ case: "profileId", value: await writeProfile(request, profile) });
+      : toReference({ case: "profileId", value: await writeProfile(exchange, profile) });
     request.isUnfinished = !identifier;
-    Object.assign(input, eventOperationOf(request));
-    const { outcome } = await recording.recordOne(callerOf(request).propertyId, input, callOf(request));
+    const { outcome } = await exchange.recordEvent(Object.assign(input, eventOperationOf(request)));
     if (outcome.case === "error") {
-      const { attributes, id } = profile.pointers;
-      throw fromErrorMessage(outcome.value).withParams((param) =>
-        toEventPointer(param, { attributes, id }, identifier),
-      );
+      throw fromErrorMessage(outcome.value).withParams((param) => toEventPointer(param, profile.pointers, identifier));
     }
     if (!outcome.value?.event) throw new Error("the event was not returned");
     const { event: recorded, replayed } = outcome.value;
     request.isUnfinished = false;
-    const resource = writtenEventResource(recorded, links.to(`/events/${recorded.id}`));
-    return sendWritten(reply, 202, { data: resource }, { replayed });
-  });
+    if (replayed) void reply.header("idempotency-replayed", "true");
+    return sendDocument(reply, 202, { data: writtenEventResource(recorded, links.to(`/events/${recorded.id}`)) });
+  }),
 
-  /** Writes the profile that an event is of. @returns its id. */
-  async function writeProfile(request: FastifyRequest, given: GivenProfile): Promise<string> {
-    const { write, pointers } = given;
-    const profile = await findGivenProfile(request, given);
-    if (!profile) {
-      const upsert = { pointers, part: "profile", preferFirst: true };
-      return (await upsertProfile(context, request, write, upsert)).profile.id;
-    }
-    if (write.identifiers.length > 0 || write.saysMore)
-      await updateProfile(context, request, profile, write, { pointers, part: "profile" });
-    return profile.id;
+  route("POST", "/event-bulk-create-jobs", bulk, async (exchange) => {
+    const { request, reply, propertyId, services, body: entries } = exchange;
+    checkPatches(
+      exchange.caller,
+      entries.map(({ profile }) => profile.write),
+    );
+    const found = await findGiven(exchange, entries);
+    const jobId = jobIdOf(request);
+    const items = entries.flatMap((entry, index) => toItems(propertyId, entry, found.get(index)?.id));
+    await services.events.createEventJob({ propertyId, jobId, items });
+    const attributes = { total_count: items.length };
+    // Without a link: such a job cannot be read, here as on the other platform.
+    return sendDocument(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });
+  }),
+];
+
+/** Writes the profile that an event is of. @returns its id. */
+async function writeProfile(exchange: CompatExchange, given: GivenProfile): Promise<string> {
+  const { write, pointers } = given;
+  const profile = await findGivenProfile(exchange, given);
+  if (!profile) {
+    const upsert = { pointers, part: "profile", preferFirst: true };
+    return (await upsertProfile(exchange, write, upsert)).profile.id;
   }
+  if (write.identifiers.length > 0 || write.saysMore)
+    await updateProfile(exchange, profile, write, { pointers, part: "profile" });
+  return profile.id;
+}
 
-  /**
-   * Finds the profile of the id that an event gives.
-   * @returns undefined without one, and for one of nobody when there are identifiers beside it: some clients send their shop's id there.
-   * @throws DaybookError `resource_not_found` when nothing else says whose the event is.
-   */
-  async function findGivenProfile(
-    request: FastifyRequest,
-    { id, write, pointers }: GivenProfile,
-  ): Promise<Profile | undefined> {
-    if (id === undefined) return undefined;
-    try {
-      return await findProfile(context, request, id, pointers.id);
-    } catch (error) {
-      const isNobody = error instanceof DaybookError && error.code === "resource_not_found";
-      if (isNobody && write.identifiers.some(({ isPrimary }) => isPrimary)) return undefined;
-      throw error;
-    }
-  }
-
-  const bulkOptions = {
-    rateByBody: (body: unknown): RateWindow => (isAllBackfill(body) ? "backfill" : "ordinary"),
-  };
-  router.route(
-    "POST",
-    "/event-bulk-create-jobs",
-    "events:write",
-    bulk,
-    async ({ request, reply }) => {
-      const entries = await readEntries(request.body, settingOf(request));
-      checkPatches(
-        request,
-        entries.map(({ profile }) => profile.write),
-      );
-      const { propertyId } = callerOf(request);
-      const found = await findGiven(request, entries);
-      const jobId = jobIdOf(request);
-      const items = entries.flatMap((entry, index) => toItems(propertyId, entry, found.get(index)?.id));
-      await calling(clients.events.createEventJob({ propertyId, jobId, items }, callOptions(callOf(request))));
-      const attributes = { total_count: items.length };
-      // Without a link: such a job cannot be read, here as on the other platform.
-      return sendWritten(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });
-    },
-    bulkOptions,
-  );
-
-  /** Finds the profiles that are named by id. @returns them by entry; without those that identifiers name in the place of an unknown id. */
-  async function findGiven(request: FastifyRequest, entries: readonly GivenEntry[]): Promise<Map<number, Profile>> {
-    const faults = new Faults();
-    const refuse = ({ pointers }: GivenProfile, message: string): void => {
-      faults.beginEntry();
-      faults.add(pointers.id, message);
-    };
-    const found = new Map<number, Profile>();
-    const named = [...entries.entries()].filter(([, { profile }]) => profile.id !== undefined);
-    await inTurns(named, async ([index, { profile }]) => {
-      try {
-        const one = await findGivenProfile(request, profile);
-        if (!one) return;
-        if (one.status === ProfileStatus.REDACTED) refuse(profile, "The profile is redacted.");
-        else found.set(index, one);
-      } catch (error) {
-        if (!(error instanceof DaybookError) || error.code !== "resource_not_found") throw error;
-        refuse(profile, error.message);
-      }
-    });
-    faults.check();
-    return found;
+/**
+ * Finds the profile of the id that an event gives.
+ * @returns undefined without one, and for one of nobody when there are identifiers beside it: some clients send their shop's id there.
+ * @throws DaybookError `resource_not_found` when nothing else says whose the event is.
+ */
+async function findGivenProfile(
+  exchange: CompatExchange,
+  { id, write, pointers }: GivenProfile,
+): Promise<Profile | undefined> {
+  if (id === undefined) return undefined;
+  try {
+    return await findProfile(exchange, id, pointers.id);
+  } catch (error) {
+    const isNobody = error instanceof DaybookError && error.code === "resource_not_found";
+    if (isNobody && write.identifiers.some(({ isPrimary }) => isPrimary)) return undefined;
+    throw error;
   }
 }
 
-async function readEntries(body: unknown, setting: EventSetting): Promise<GivenEntry[]> {
-  const { data } = bulkBody.read(body).data.attributes["events-bulk-create"];
+/** Finds the profiles that are named by id. @returns them by entry; without those that identifiers name in the place of an unknown id. */
+async function findGiven(exchange: CompatExchange, entries: readonly GivenEntry[]): Promise<Map<number, Profile>> {
+  const faults = new Faults();
+  const refuse = ({ pointers }: GivenProfile, message: string): void => {
+    faults.beginEntry();
+    faults.add(pointers.id, message);
+  };
+  const found = new Map<number, Profile>();
+  const named = [...entries.entries()].filter(([, { profile }]) => profile.id !== undefined);
+  await inTurns(named, async ([index, { profile }]) => {
+    try {
+      const one = await findGivenProfile(exchange, profile);
+      if (!one) return;
+      if (one.status === ProfileStatus.REDACTED) refuse(profile, "The profile is redacted.");
+      else found.set(index, one);
+    } catch (error) {
+      if (!(error instanceof DaybookError) || error.code !== "resource_not_found") throw error;
+      refuse(profile, error.message);
+    }
+  });
+  faults.check();
+  return found;
+}
+
+async function readEntries(value: unknown, setting: BodySetting): Promise<GivenEntry[]> {
+  const { data } = bulkBody.read(value).data.attributes["events-bulk-create"];
   const faults = new Faults();
   // Before any of them is read, which takes long for many.
   if (data.length > eventsMax || data.reduce<number>((sum, entry) => sum + countEvents(entry), 0) > eventsMax) {

@@ -1,25 +1,18 @@
-import type { FastifyRequest } from "fastify";
 import type { Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
-import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
-import { requireScope } from "../../plugins/authentication.ts";
-import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
-import type { CompatContext } from "../context.ts";
+import { readRelated } from "../../surface/related.ts";
 import { eventResource } from "../convert/event-out.ts";
 import { toId } from "../convert/ids.ts";
 import { metricResource } from "../convert/metrics.ts";
 import { comparisons, InstantRange } from "../convert/ranges.ts";
 import { readTime } from "../convert/times.ts";
-import type { Condition } from "../filter.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { findEvent } from "../find.ts";
-import type { Links } from "../links.ts";
 import { toProfileResources } from "../profiles.ts";
-import type { Query } from "../query.ts";
 import { sendDocument, type Resource } from "../reply.ts";
 import { Event } from "../resources.ts";
-import type { Router } from "../router.ts";
+import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
 
 const includes = ["attributions", "metric", "profile"];
@@ -27,7 +20,7 @@ const includes = ["attributions", "metric", "profile"];
 const includeAliases = { metrics: "metric", profiles: "profile" };
 const fields = ["event", "metric", "profile", "attribution"];
 
-const list = {
+const list = operation("events:read", {
   id: "compatListEvents",
   summary: "List events",
   query: {
@@ -49,125 +42,93 @@ const list = {
   data: Event,
   list: true,
   success: { 200: "A page of events" },
-} as const;
+});
 
-const read = {
+const read = operation("events:read", {
   id: "compatGetEvent",
   summary: "Read an event",
   query: { includes, includeAliases, fields },
   data: Event,
   success: { 200: "The event" },
-} as const;
+});
 
-export function eventRoutes(router: Router, context: CompatContext): void {
-  const { clients } = context;
-
-  router.route("GET", "/events", "events:read", list, async ({ request, reply, query, links }) => {
-    const { propertyId } = callerOf(request);
-    const wanted = await readConditions(request, query.conditions);
-    const after = query.after?.split(" ");
-    const found =
-      wanted === undefined
-        ? { events: [], hasMore: false }
-        : await calling(
-            clients.events.listEvents(
-              {
-                propertyId,
-                ...wanted.request,
-                // The other platform has no such events; who asks for them by their metric is given them.
-                withoutSystem: wanted.request.type === undefined,
-                ascending: query.sort.ascending !== query.backwards,
-                limit: query.size,
-                ...(after ? { after: { time: toTimestamp(Number(after[0])), eventId: after[1] ?? "" } } : {}),
-              },
-              readOptions(request, reply),
-            ),
-          );
+export const eventRoutes = [
+  route("GET", "/events", list, async (exchange) => {
+    const { reply, query, links, propertyId, services } = exchange;
+    const wanted = await readConditions(exchange);
+    const [micros, eventId = ""] = query.after?.split(" ") ?? [];
+    const found = wanted
+      ? await services.events.listEvents({
+          propertyId,
+          ...wanted.request,
+          // The other platform has no such events; who asks for them by their metric is given them.
+          withoutSystem: wanted.request.type === undefined,
+          ascending: query.sort.ascending !== query.backwards,
+          limit: query.size,
+          after: micros === undefined ? undefined : { time: toTimestamp(Number(micros)), eventId },
+        })
+      : { events: [], hasMore: false };
     const events = query.backwards ? found.events.toReversed() : found.events;
     const { next, prev } = query.pagesAround(placeOf(events[0]), placeOf(events.at(-1)), found.hasMore);
     const shown = wanted?.hasProfile ? events.filter(({ profileId }) => profileId !== undefined) : events;
-    const { data, included } = await toResources(request, shown, query, links);
+    const { data, included } = await toResources(exchange, shown);
     return sendDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
-  });
+  }),
 
-  router.route("GET", "/events/:id", "events:read", read, async (exchange) => {
-    const { request, reply, query, links } = exchange;
-    const found = await findEvent(context, exchange);
-    const { data, included } = await toResources(request, [found], query, links);
+  route("GET", "/events/:id", read, async (exchange) => {
+    const found = await findEvent(exchange);
+    const { data, included } = await toResources(exchange, [found]);
     const [event = null] = data;
-    return sendDocument(reply, 200, { data: event, ...included, links: links.self() });
-  });
+    return sendDocument(exchange.reply, 200, { data: event, ...included, links: exchange.links.self() });
+  }),
+];
 
-  /** Makes of filters what is asked for; undefined when there can be nothing. */
-  async function readConditions(request: FastifyRequest, conditions: readonly Condition[]) {
-    const range = new InstantRange();
-    let profileId: string | undefined;
-    let metricId: string | undefined;
-    let hasProfile = false;
-    for (const { operator, field, values } of conditions) {
-      const [value = ""] = values;
-      if (field === "profile_id" || field === "metric_id") {
-        const id = toId(field === "profile_id" ? "prof" : "mtr", value);
-        const before = field === "profile_id" ? profileId : metricId;
-        // Nothing is of two.
-        if (id === undefined || (before !== undefined && before !== id)) return undefined;
-        if (field === "profile_id") profileId = id;
-        else metricId = id;
-      } else if (field === "profile") hasProfile = true;
-      else if (field !== "metric") range.narrow(operator, readInstant(field, value));
-    }
-    const type = metricId === undefined ? undefined : (await readMetrics(request, { metricIds: [metricId] }))[0]?.name;
-    if (metricId !== undefined && type === undefined) return undefined;
-    return {
-      hasProfile,
-      request: {
-        ...(range.isOpen ? {} : { occurredAt: range.toMessage() }),
-        profileId,
-        type,
-      },
-    };
+/** Makes of filters what is asked for; undefined when there can be nothing. */
+async function readConditions({ query, propertyId, services }: CompatExchange) {
+  const range = new InstantRange();
+  let profileId: string | undefined;
+  let metricId: string | undefined;
+  let hasProfile = false;
+  for (const { operator, field, values } of query.conditions) {
+    const [value = ""] = values;
+    if (field === "profile_id" || field === "metric_id") {
+      const id = toId(field === "profile_id" ? "prof" : "mtr", value);
+      const before = field === "profile_id" ? profileId : metricId;
+      // Nothing is of two.
+      if (id === undefined || (before !== undefined && before !== id)) return undefined;
+      if (field === "profile_id") profileId = id;
+      else metricId = id;
+    } else if (field === "profile") hasProfile = true;
+    else if (field !== "metric") range.narrow(operator, readInstant(field, value));
   }
+  let type: string | undefined;
+  if (metricId !== undefined) {
+    const { metrics } = await services.metrics.getMetrics({ propertyId, metricIds: [metricId] });
+    type = metrics[0]?.name;
+    if (type === undefined) return undefined;
+  }
+  return { hasProfile, request: { occurredAt: range.isOpen ? undefined : range.toMessage(), profileId, type } };
+}
 
-  async function readMetrics(
-    request: FastifyRequest,
-    asked: { metricIds?: string[]; names?: string[] },
-  ): Promise<Metric[]> {
-    const { propertyId } = callerOf(request);
-    return (await calling(clients.metrics.getMetrics({ propertyId, ...asked }, callOptions(callOf(request))))).metrics;
-  }
-
-  /** Makes resources of events, and of what is to be included with them, for which the scope of that is needed. */
-  async function toResources(
-    request: FastifyRequest,
-    events: readonly EventMessage[],
-    query: Query,
-    links: Links,
-  ): Promise<{ data: Resource[]; included: { included?: Resource[] } }> {
-    const caller = callerOf(request);
-    if (query.includes.has("profile")) requireScope(caller, "profiles:read");
-    if (query.includes.has("metric")) requireScope(caller, "metrics:read");
-    const names = [...new Set(events.map(({ type }) => type))];
-    const profileIds = [...new Set(events.flatMap(({ profileId }) => (profileId === undefined ? [] : [profileId])))];
-    const { propertyId } = caller;
-    const [metrics, profiles] = await Promise.all([
-      names.length > 0 ? readMetrics(request, { names }) : [],
-      query.includes.has("profile") && profileIds.length > 0
-        ? calling(clients.profiles.getProfiles({ propertyId, profileIds }, callOptions(callOf(request))))
-        : undefined,
-    ]);
-    const metricIds = new Map(metrics.map(({ name, id }) => [name, id]));
-    const data = events.map((event) =>
-      pick(eventResource(event, metricIds.get(event.type), links.to(`/events/${event.id}`)), query),
-    );
-    if (query.includes.size === 0) return { data, included: {} };
-    const included = [
-      ...(query.includes.has("metric")
-        ? metrics.map((metric) => pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query))
-        : []),
-      ...(profiles ? await toProfileResources(context, request, profiles.profiles, query, links) : []),
-    ];
-    return { data, included: { included } };
-  }
+/** Makes resources of events, and of what is to be included with them, for which the scope of that is needed. */
+async function toResources(
+  exchange: CompatExchange,
+  events: readonly EventMessage[],
+): Promise<{ data: Resource[]; included: { included?: Resource[] } }> {
+  const { query, links } = exchange;
+  const { profiles, metrics } = await readRelated(exchange, events, query.includes, { haveEvents: false });
+  const metricIds = new Map(metrics.map(({ name, id }) => [name, id]));
+  const data = events.map((event) =>
+    pick(eventResource(event, metricIds.get(event.type), links.to(`/events/${event.id}`)), query),
+  );
+  if (query.includes.size === 0) return { data, included: {} };
+  const included = [
+    ...(query.includes.has("metric")
+      ? metrics.map((metric) => pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query))
+      : []),
+    ...(await toProfileResources(exchange, profiles)),
+  ];
+  return { data, included: { included } };
 }
 
 /** Where an event stands in a list. */

@@ -1,22 +1,19 @@
 import { create } from "@bufbuild/protobuf";
-import type { FastifyRequest } from "fastify";
 import { ImportItemSchema, type ImportItem } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { isJsonObject } from "#shared/json/json.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
 import { givenId, readProfile } from "../bodies.ts";
-import type { CompatContext } from "../context.ts";
 import { importErrorResource, jobResource, originalJson, toStatuses } from "../convert/jobs.ts";
 import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts";
 import { exampleImport } from "../examples.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { Faults } from "../faults.ts";
 import { jobIdOf, noSuchJob, toJobId } from "../job-ids.ts";
 import type { Links } from "../links.ts";
 import { checkPatches, toProfileResources } from "../profiles.ts";
-import { sendDocument, sendWritten, type Document } from "../reply.ts";
+import { nothingIncluded, sendDocument } from "../reply.ts";
 import { ImportError, ImportJob, Profile, Reference } from "../resources.ts";
-import type { Exchange, Router } from "../router.ts";
+import { operation, route, type BodySetting } from "../operation.ts";
 import { ProfileImportJob } from "../schemas.ts";
 import { pick } from "../sparse.ts";
 import { createChecker } from "../validation.ts";
@@ -27,22 +24,22 @@ const fields = ["profile-bulk-import-job", "list"];
 const page = { sizeDefault: 20, sizeMax: 100 };
 // The other platform's; none here is ever cancelled.
 const jobStatuses = ["queued", "processing", "complete", "cancelled"];
-const body = createChecker(ProfileImportJob, "profile-bulk-import-job");
+const jobBody = createChecker(ProfileImportJob, "profile-bulk-import-job");
 
-const createJob = {
+const createJob = operation("profiles:write", {
   id: "compatCreateImportJob",
   summary: "Import 1 to 10,000 profiles",
   description:
     "Checked as a whole: one bad profile refuses all of them, and every bad one is named. They are written behind the answer, each as " +
     "/profile-import would. Lists are passed over.",
   query: { fields },
-  body: ProfileImportJob,
+  body: { schema: ProfileImportJob, read: readItems },
   example: exampleImport,
   data: ImportJob,
   success: { 202: "The job" },
-};
+});
 
-const list = {
+const list = operation("profiles:read", {
   id: "compatListImportJobs",
   summary: "List import jobs",
   query: {
@@ -56,148 +53,131 @@ const list = {
   data: ImportJob,
   list: true,
   success: { 200: "A page of jobs" },
-} as const;
+});
 
-const read = {
+const read = operation("profiles:read", {
   id: "compatGetImportJob",
   summary: "Read an import job",
   description: "It is forgotten 7 days after it was made.",
   query: { includes: ["lists"], fields },
   data: ImportJob,
   success: { 200: "The job" },
-};
+});
 
-const profilesOf = {
+const profilesOf = operation("profiles:read", {
   id: "compatListImportedProfiles",
   summary: "List the profiles that a job has written",
   query: { page, fields: ["profile"], additional: ["subscriptions", "predictive_analytics"] },
   data: Profile,
   list: true,
   success: { 200: "A page of profiles" },
-} as const;
+});
 
-const profileIdsOf = {
+const profileIdsOf = operation("profiles:read", {
   id: "compatListImportedProfileIds",
   summary: "List the ids of the profiles that a job has written",
   query: { page },
   data: Reference,
   list: true,
   success: { 200: "A page of ids" },
-} as const;
+});
 
-const errorsOf = {
+const errorsOf = operation("profiles:read", {
   id: "compatListImportErrors",
   summary: "List what a job could not write",
   query: { page, fields: ["import-error"] },
   data: ImportError,
   list: true,
   success: { 200: "A page of errors" },
-} as const;
+});
 
-export function importJobRoutes(router: Router, context: CompatContext): void {
-  const { clients } = context;
-  const base = "/profile-bulk-import-jobs";
-  const linkTo = (links: Links, id: string): { self: string } => links.to(`${base}/${id}`);
+const base = "/profile-bulk-import-jobs";
 
-  router.route("POST", base, "profiles:write", createJob, async ({ request, reply, query, links }) => {
-    const { propertyId } = callerOf(request);
-    const items = await readItems(request, propertyId);
-    const jobId = jobIdOf(request);
-    const asked = clients.profiles.createImportJob({ propertyId, jobId, items }, callOptions(callOf(request)));
-    const { job } = await calling(asked, () => itemsPointer);
+export const importJobRoutes = [
+  route("POST", base, createJob, async ({ request, reply, propertyId, services, query, links, body: items }) => {
+    const wanted = { propertyId, jobId: jobIdOf(request), items };
+    const { job } = await services.profiles.createImportJob(wanted, () => itemsPointer);
     if (!job) throw new Error("the job was not returned");
     const self = linkTo(links, job.id);
-    return sendWritten(reply, 202, { data: pick(jobResource(job, self), query), links: self });
-  });
+    return sendDocument(reply, 202, { data: pick(jobResource(job, self), query), links: self });
+  }),
 
-  router.route("GET", base, "profiles:read", list, async ({ request, reply, query, links }) => {
-    const { propertyId } = callerOf(request);
+  route("GET", base, list, async ({ reply, propertyId, services, query, links }) => {
     const names = query.conditions.map(({ values }) => values);
     const wanted = names.reduce((all, some) => all.filter((name) => some.includes(name)), names[0] ?? []);
     const statuses = toStatuses(wanted);
     // A state that no job has is not any state.
     if (names.length > 0 && statuses.length === 0)
       return sendDocument(reply, 200, { data: [], links: links.page(undefined) });
-    const found = await calling(
-      clients.profiles.listImportJobs(
-        {
-          propertyId,
-          statuses,
-          ascending: query.sort.ascending !== query.backwards,
-          limit: query.size,
-          afterJobId: query.after,
-        },
-        callOptions(callOf(request)),
-      ),
-    );
+    const found = await services.profiles.listImportJobs({
+      propertyId,
+      statuses,
+      ascending: query.sort.ascending !== query.backwards,
+      limit: query.size,
+      afterJobId: query.after,
+    });
     const jobs = query.backwards ? found.jobs.toReversed() : found.jobs;
     const data = jobs.map((job) => pick(jobResource(job, linkTo(links, job.id)), query));
     const { next, prev } = query.pagesAround(jobs[0]?.id, jobs.at(-1)?.id, found.hasMore);
     return sendDocument(reply, 200, { data, links: links.page(next, prev) });
-  });
+  }),
 
-  router.route("GET", `${base}/:id`, "profiles:read", read, async ({ request, reply, query, links, id }) => {
-    const { propertyId } = callerOf(request);
-    const asked = clients.profiles.getImportJob({ propertyId, jobId: toJobId(id) }, callOptions(callOf(request)));
-    const { job } = await calling(asked, () => "id");
+  route("GET", `${base}/:id`, read, async ({ reply, propertyId, services, query, links, id }) => {
+    const { job } = await services.profiles.getImportJob({ propertyId, jobId: toJobId(id) }, () => "id");
     if (!job) throw noSuchJob();
-    const document: Document = { data: pick(jobResource(job, linkTo(links, job.id)), query), links: links.self() };
-    return sendDocument(reply, 200, query.includes.size > 0 ? { ...document, included: [] } : document);
-  });
+    const data = pick(jobResource(job, linkTo(links, job.id)), query);
+    return sendDocument(reply, 200, { data, links: links.self(), ...nothingIncluded(query) });
+  }),
 
-  router.route("GET", `${base}/:id/profiles`, "profiles:read", profilesOf, async (exchange) => {
-    const { request, reply, query, links } = exchange;
+  route("GET", `${base}/:id/profiles`, profilesOf, async (exchange) => {
     const { profiles, cursor } = await listImported(exchange);
-    const data = await toProfileResources(context, request, profiles, query, links);
-    return sendDocument(reply, 200, { data, links: links.page(cursor) });
-  });
+    const data = await toProfileResources(exchange, profiles);
+    return sendDocument(exchange.reply, 200, { data, links: exchange.links.page(cursor) });
+  }),
 
-  router.route("GET", `${base}/:id/relationships/profiles`, "profiles:read", profileIdsOf, async (exchange) => {
+  route("GET", `${base}/:id/relationships/profiles`, profileIdsOf, async (exchange) => {
     const { reply, links, id } = exchange;
     const { profiles, cursor } = await listImported(exchange);
     const data = profiles.map((profile) => ({ type: "profile", id: profile.id }));
     const related = links.to(`${base}/${id}/profiles`).self;
     return sendDocument(reply, 200, { data, links: { ...links.page(cursor), related } });
-  });
+  }),
 
-  async function listImported({ request, query, id }: Exchange) {
-    const asked = {
-      propertyId: callerOf(request).propertyId,
-      jobId: toJobId(id),
-      limit: query.size,
-      afterProfileId: query.after,
-    };
-    const found = await calling(clients.profiles.listImportedProfiles(asked, callOptions(callOf(request))), () => "id");
-    const last = found.lastProfileId;
-    const cursor = found.hasMore && last !== undefined ? query.writeCursor(last) : undefined;
-    return { profiles: found.profiles, cursor };
-  }
-
-  router.route(
-    "GET",
-    `${base}/:id/import-errors`,
-    "profiles:read",
-    errorsOf,
-    async ({ request, reply, query, links, id }) => {
-      const { propertyId } = callerOf(request);
-      const asked = {
+  route("GET", `${base}/:id/import-errors`, errorsOf, async (exchange) => {
+    const { reply, propertyId, services, query, links, id, showsValues } = exchange;
+    const found = await services.profiles.listImportErrors(
+      {
         propertyId,
         jobId: toJobId(id),
         limit: query.size,
         afterItem: query.after === undefined ? undefined : Number(query.after),
-      };
-      const found = await calling(clients.profiles.listImportErrors(asked, callOptions(callOf(request))), () => "id");
-      const last = found.errors.at(-1);
-      const showsValues = callerOf(request).scopes.has("identifiers:read_value");
-      const data = found.errors.map((failure) => pick(importErrorResource(failure, showsValues), query));
-      const cursor = found.hasMore && last ? query.writeCursor(String(last.item)) : undefined;
-      return sendDocument(reply, 200, { data, links: links.page(cursor) });
-    },
-  );
+      },
+      () => "id",
+    );
+    const last = found.errors.at(-1);
+    const data = found.errors.map((failure) => pick(importErrorResource(failure, showsValues), query));
+    const cursor = found.hasMore && last ? query.writeCursor(String(last.item)) : undefined;
+    return sendDocument(reply, 200, { data, links: links.page(cursor) });
+  }),
+];
+
+function linkTo(links: Links, id: string): { self: string } {
+  return links.to(`${base}/${id}`);
 }
 
-async function readItems(request: FastifyRequest, propertyId: string): Promise<ImportItem[]> {
-  const { data } = body.read(request.body).data.attributes.profiles;
+async function listImported({ propertyId, services, query, id }: CompatExchange) {
+  const found = await services.profiles.listImportedProfiles(
+    { propertyId, jobId: toJobId(id), limit: query.size, afterProfileId: query.after },
+    () => "id",
+  );
+  const last = found.lastProfileId;
+  const cursor = found.hasMore && last !== undefined ? query.writeCursor(last) : undefined;
+  return { profiles: found.profiles, cursor };
+}
+
+async function readItems(value: unknown, { caller }: BodySetting): Promise<ImportItem[]> {
+  const { propertyId } = caller;
+  const { data } = jobBody.read(value).data.attributes.profiles;
   const faults = new Faults();
   if (data.length > profilesMax) {
     faults.add(itemsPointer, `There are at most ${profilesMax} profiles in one job.`, "too_many_items");
@@ -214,7 +194,7 @@ async function readItems(request: FastifyRequest, propertyId: string): Promise<I
     const given = readProfile(item, faults, pointer);
     if (!given) continue;
     const { write } = given;
-    checkPatches(request, [write]);
+    checkPatches(caller, [write]);
     const profileId = givenId(given);
     if (given.id !== undefined && profileId === undefined)
       faults.add(`${pointer}/id`, "This is not the id of a profile.");

@@ -1,43 +1,38 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { ProfileStatus, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
 import { readProfile, type GivenProfile } from "../bodies.ts";
-import type { CompatContext } from "../context.ts";
 import { toId } from "../convert/ids.ts";
 import { toCreateRequest, toPointer } from "../convert/profile-requests.ts";
 import { readProfileWrite } from "../convert/profile-in.ts";
 import { exampleMerge, exampleProfileUpdate, exampleProfileWrite } from "../examples.ts";
+import type { CompatExchange } from "../exchange.ts";
 import { Faults } from "../faults.ts";
-import type { Links } from "../links.ts";
 import { checkPatches, replaceInProfile, noSuchProfile, toWrittenProfile, upsertProfile } from "../profiles.ts";
-import type { Query } from "../query.ts";
-import { sendWritten, type Document, type Resource } from "../reply.ts";
+import { sendDocument, type Document, type Resource } from "../reply.ts";
 import { MergedProfile, Profile } from "../resources.ts";
-import type { Router } from "../router.ts";
+import { operation, route } from "../operation.ts";
 import { ProfileCreate, ProfileImport, ProfileMerge, ProfileUpdate } from "../schemas.ts";
 import { createChecker } from "../validation.ts";
 
+const pointers = { id: "/data/id", attributes: "/data/attributes" };
 const createBody = createChecker(ProfileCreate, "profile");
 const importBody = createChecker(ProfileImport, "profile");
-const updateBody = createChecker(ProfileUpdate, "profile");
-const mergeBody = createChecker(ProfileMerge, "profile-merge");
 
 const query = { fields: ["profile"], additional: ["subscriptions", "predictive_analytics"] };
 
-const create = {
+const create = operation("profiles:write", {
   id: "compatCreateProfile",
   summary: "Create a profile",
   description: "An identifier that somebody has is refused with 409 `duplicate_profile`, whose meta names the profile.",
   query,
-  body: ProfileCreate,
+  body: { schema: ProfileCreate, read: (value) => readGood({ ...createBody.read(value).data, id: null, meta: null }) },
   example: exampleProfileWrite,
   data: Profile,
   success: { 201: "The profile made" },
-};
+});
 
-const upsert = {
+const upsert = operation("profiles:write", {
   id: "compatImportProfile",
   summary: "Create or update a profile",
   description:
@@ -45,155 +40,136 @@ const upsert = {
     "`meta.patch_properties` appends, unappends and unsets. Identifiers are added: null takes none away. To replace one, by `id`, and for " +
     "`meta.patch_identifiers` the scope `identifiers:write` is needed too.",
   query,
-  body: ProfileImport,
+  body: { schema: ProfileImport, read: (value) => readGood(importBody.read(value).data) },
   example: exampleProfileWrite,
   data: Profile,
   success: { 200: "The profile updated", 201: "The profile made" },
-};
+});
 
-const update = {
+const update = operation("profiles:write", {
   id: "compatUpdateProfile",
   summary: "Update a profile",
   description:
     "As the import does; but a new email, phone_number or external_id takes the place of the old one, and null takes it away. Whatever changes " +
     "identifiers needs the scope `identifiers:write` too.",
   query,
-  body: ProfileUpdate,
+  body: createChecker(ProfileUpdate, "profile"),
   example: exampleProfileUpdate,
   data: Profile,
   success: { 200: "The profile updated" },
-};
+});
 
-const merge = {
+const merge = operation("profiles:merge", {
   id: "compatMergeProfiles",
   summary: "Merge profiles into one",
   description: "For good. What the destination lacks comes from the sources.",
   query: { fields: ["profile"] },
-  body: ProfileMerge,
+  body: createChecker(ProfileMerge, "profile-merge"),
   example: exampleMerge,
   data: MergedProfile,
   success: { 201: "They are one" },
-};
+});
 
-const pointers = { id: "/data/id", attributes: "/data/attributes" };
-
-export function profileWriteRoutes(router: Router, context: CompatContext): void {
-  const { clients } = context;
-
-  router.route("POST", "/profiles", "profiles:write", create, async ({ request, reply, query: asked, links }) => {
-    const { data } = createBody.read(request.body);
-    const given = readGood({ ...data, id: null, meta: null });
-    const { write } = given;
-    const { propertyId } = callerOf(request);
-    const made = clients.profiles.createProfile(
+export const profileWriteRoutes = [
+  route("POST", "/profiles", create, async (exchange) => {
+    const { request, propertyId, services, body } = exchange;
+    const { write } = body;
+    const { profile } = await services.profiles.createProfile(
       { ...toCreateRequest(propertyId, write), ...operationOf(request) },
-      callOptions(callOf(request)),
+      toPointer(write, pointers.attributes),
     );
-    const { profile } = await calling(made, toPointer(write, pointers.attributes));
-    return sendProfile(request, reply, 201, { profile, asked, links });
-  });
+    return sendProfile(exchange, 201, profile);
+  }),
 
-  router.route("POST", "/profile-import", "profiles:write", upsert, async ({ request, reply, query: asked, links }) => {
-    const given = readGood(importBody.read(request.body).data);
-    const { id, write } = given;
+  route("POST", "/profile-import", upsert, async (exchange) => {
+    const { id, write } = exchange.body;
     if (id === undefined) {
-      checkPatches(request, [write]);
-      const { profile, created } = await upsertProfile(context, request, write, { pointers, preferFirst: false });
-      return sendProfile(request, reply, created ? 201 : 200, { profile, asked, links });
+      checkPatches(exchange.caller, [write]);
+      const { profile, created } = await upsertProfile(exchange, write, { pointers, preferFirst: false });
+      return sendProfile(exchange, created ? 201 : 200, profile);
     }
     const kept = { ...write, cleared: new Set<never>() };
-    const profile = await replaceInProfile(context, request, id, kept, { pointers, param: pointers.id, mayAdd: true });
-    return sendProfile(request, reply, 200, { profile, asked, links });
-  });
+    const profile = await replaceInProfile(exchange, id, kept, { pointers, param: pointers.id, mayAdd: true });
+    return sendProfile(exchange, 200, profile);
+  }),
 
-  router.route(
-    "PATCH",
-    "/profiles/:id",
-    "profiles:write",
-    update,
-    async ({ request, reply, query: asked, links, id }) => {
-      const { data } = updateBody.read(request.body);
-      const faults = new Faults();
-      if (data.id?.trim() && toId("prof", data.id) !== toId("prof", id)) {
-        faults.add(pointers.id, "This is not the id in the path.", "parameter_conflict");
-      }
-      const write = readProfileWrite({ attributes: data.attributes ?? {}, meta: data.meta }, faults, {
-        pointer: pointers.attributes,
-        metaPointer: "/data/meta",
-      });
-      faults.check();
-      const profile = await replaceInProfile(context, request, id, write, { pointers, param: "id", mayAdd: false });
-      return sendProfile(request, reply, 200, { profile, asked, links });
-    },
-  );
+  route("PATCH", "/profiles/:id", update, async (exchange) => {
+    const { id, body } = exchange;
+    const { data } = body;
+    const faults = new Faults();
+    if (data.id?.trim() && toId("prof", data.id) !== toId("prof", id)) {
+      faults.add(pointers.id, "This is not the id in the path.", "parameter_conflict");
+    }
+    const write = readProfileWrite({ attributes: data.attributes ?? {}, meta: data.meta }, faults, {
+      pointer: pointers.attributes,
+      metaPointer: "/data/meta",
+    });
+    faults.check();
+    const profile = await replaceInProfile(exchange, id, write, { pointers, param: "id", mayAdd: false });
+    return sendProfile(exchange, 200, profile);
+  }),
 
-  router.route("POST", "/profile-merge", "profiles:merge", merge, async ({ request, reply, links }) => {
-    const { id, relationships } = mergeBody.read(request.body).data;
-    const { propertyId } = callerOf(request);
+  route("POST", "/profile-merge", merge, async (exchange) => {
+    const { request, reply, propertyId, services, links, body } = exchange;
+    const { id, relationships } = body.data;
     const destination = toId("prof", id);
     if (destination === undefined) throw noSuchProfile(id, pointers.id);
-    const place = (index: number): string => `/data/relationships/profiles/data/${index}/id`;
     const sources = relationships.profiles.data.map((source, index) => {
       const sourceId = toId("prof", source.id);
-      if (sourceId === undefined) throw noSuchProfile(source.id, place(index));
+      if (sourceId === undefined) throw noSuchProfile(source.id, sourcePointer(index));
       return sourceId;
     });
     // An attempt before this one had them checked, and may have merged some.
-    if ((request.operation?.attempt ?? 1) === 1) await checkMerge(request, destination, sources, place);
+    if ((request.operation?.attempt ?? 1) === 1) await checkMerge(exchange, destination, sources);
     let survivor = destination;
     for (const [index, sourceProfileId] of sources.entries()) {
-      const merged = clients.profiles.mergeProfiles(
+      const { profile } = await services.profiles.mergeProfiles(
         { propertyId, profileId: survivor, sourceProfileId, ...operationOf(request, index) },
-        callOptions(callOf(request)),
+        (param) => (param === "profile_id" ? pointers.id : sourcePointer(index)),
       );
-      const { profile } = await calling(merged, (param) => (param === "profile_id" ? pointers.id : place(index)));
       survivor = profile?.id ?? survivor;
       request.isUnfinished = true;
     }
     request.isUnfinished = false;
     const data = { type: "profile", id: survivor, links: links.to(`/profiles/${survivor}`) };
-    return sendWritten(reply, 201, { data, links: links.self() });
-  });
+    return sendDocument(reply, 201, { data, links: links.self() });
+  }),
+];
 
-  /** Refuses what cannot be merged, before anything is: a merge is for good. */
-  async function checkMerge(
-    request: FastifyRequest,
-    destination: string,
-    sources: readonly string[],
-    place: (index: number) => string,
-  ): Promise<void> {
-    const faults = new Faults();
-    const refuse = (pointer: string, message: string): void => faults.add(pointer, message, "invalid_state_transition");
-    const { propertyId } = callerOf(request);
-    const [survivor, ...found] = await Promise.all(
-      [destination, ...sources].map((id) => context.profiles.readOne(propertyId, id, callOf(request))),
-    );
-    if (!survivor) throw noSuchProfile(destination, pointers.id);
-    if (survivor.status === ProfileStatus.MERGED) refuse(pointers.id, "The destination is merged already.");
-    if (survivor.status === ProfileStatus.REDACTED) refuse(pointers.id, "The destination is redacted.");
-    for (const [index, source] of found.entries()) {
-      const pointer = place(index);
-      if (!source) throw noSuchProfile(sources[index] ?? "", pointer);
-      if (source.id === survivor.id) refuse(pointer, "A profile is not merged into itself.");
-      else if (source.status === ProfileStatus.MERGED) refuse(pointer, "The source is merged already.");
-      else if (source.status === ProfileStatus.REDACTED) refuse(pointer, "The source is redacted.");
-      else if (sources.indexOf(source.id) < index) refuse(pointer, "This profile stands here twice.");
-    }
-    faults.check();
-  }
+function sourcePointer(index: number): string {
+  return `/data/relationships/profiles/data/${index}/id`;
+}
 
-  async function sendProfile(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    status: number,
-    { profile, asked, links }: { profile: ProfileMessage | undefined; asked: Query; links: Links },
-  ): Promise<FastifyReply> {
-    if (!profile) throw new Error("the profile was not returned");
-    const { own, other } = await toWrittenProfile(context, request, profile, asked, links);
-    const documentOf = (data: Resource): Document => ({ data, links: links.to(`/profiles/${profile.id}`) });
-    request.otherBody = JSON.stringify(documentOf(other));
-    return sendWritten(reply, status, documentOf(own));
+/** Refuses what cannot be merged, before anything is: a merge is for good. */
+async function checkMerge(exchange: CompatExchange, destination: string, sources: readonly string[]): Promise<void> {
+  const faults = new Faults();
+  const refuse = (pointer: string, message: string): void => faults.add(pointer, message, "invalid_state_transition");
+  const [survivor, ...found] = await Promise.all([destination, ...sources].map((id) => exchange.readProfile(id)));
+  if (!survivor) throw noSuchProfile(destination, pointers.id);
+  if (survivor.status === ProfileStatus.MERGED) refuse(pointers.id, "The destination is merged already.");
+  if (survivor.status === ProfileStatus.REDACTED) refuse(pointers.id, "The destination is redacted.");
+  for (const [index, source] of found.entries()) {
+    const pointer = sourcePointer(index);
+    if (!source) throw noSuchProfile(sources[index] ?? "", pointer);
+    if (source.id === survivor.id) refuse(pointer, "A profile is not merged into itself.");
+    else if (source.status === ProfileStatus.MERGED) refuse(pointer, "The source is merged already.");
+    else if (source.status === ProfileStatus.REDACTED) refuse(pointer, "The source is redacted.");
+    else if (sources.indexOf(source.id) < index) refuse(pointer, "This profile stands here twice.");
   }
+  faults.check();
+}
+
+async function sendProfile(
+  exchange: CompatExchange,
+  status: number,
+  profile: ProfileMessage | undefined,
+): Promise<FastifyReply> {
+  if (!profile) throw new Error("the profile was not returned");
+  const { request, reply, links } = exchange;
+  const { own, other } = await toWrittenProfile(exchange, profile);
+  const documentOf = (data: Resource): Document => ({ data, links: links.to(`/profiles/${profile.id}`) });
+  request.otherBody = JSON.stringify(documentOf(other));
+  return sendDocument(reply, status, documentOf(own));
 }
 
 function readGood(data: unknown): GivenProfile {

@@ -1,11 +1,6 @@
-import type { CallOptions } from "@connectrpc/connect";
-import type { FastifyRequest } from "fastify";
 import { ProfileSort, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
-import { callerOf, readOptions } from "../../plugins/request.ts";
-import type { CompatContext } from "../context.ts";
 import {
   identifierProblem,
   identifierTypes,
@@ -20,9 +15,9 @@ import { readTime } from "../convert/times.ts";
 import type { Condition } from "../filter.ts";
 import { findProfile, toProfileResources } from "../profiles.ts";
 import type { Query } from "../query.ts";
-import { sendDocument } from "../reply.ts";
+import { nothingIncluded, sendDocument } from "../reply.ts";
 import { Profile } from "../resources.ts";
-import type { Router } from "../router.ts";
+import { operation, route } from "../operation.ts";
 
 const additional = ["subscriptions", "predictive_analytics"];
 const fields = ["profile", "list", "segment", "push-token", "conversation"];
@@ -38,7 +33,7 @@ const suppressions = [
   "subscriptions.email.marketing.suppression.timestamp",
 ];
 
-const list = {
+const list = operation("profiles:read", {
   id: "compatListProfiles",
   summary: "List profiles",
   description:
@@ -66,16 +61,16 @@ const list = {
   data: Profile,
   list: true,
   success: { 200: "A page of profiles" },
-} as const;
+});
 
-const read = {
+const read = operation("profiles:read", {
   id: "compatGetProfile",
   summary: "Read a profile",
   description: "A merged one is read as its survivor.",
   query: { includes: ["conversations", "lists", "push-tokens", "segments"], fields, additional },
   data: Profile,
   success: { 200: "The profile" },
-} as const;
+});
 
 const sorts: Readonly<Record<string, ProfileSort>> = {
   created: ProfileSort.CREATED_AT,
@@ -84,53 +79,39 @@ const sorts: Readonly<Record<string, ProfileSort>> = {
   id: ProfileSort.ID,
 };
 
-export function profileRoutes(router: Router, context: CompatContext): void {
-  const { clients } = context;
-
-  router.route("GET", "/profiles", "profiles:read", list, async ({ request, reply, query, links }) => {
+export const profileRoutes = [
+  route("GET", "/profiles", list, async (exchange) => {
+    const { reply, propertyId, services, query, links } = exchange;
     const wanted = readConditions(query.conditions);
     const found = wanted
-      ? await listProfiles(request, readOptions(request, reply), query, wanted)
+      ? await services.profiles.listProfiles({ propertyId, ...wanted, ...readOrder(query) })
       : { profiles: [], hasMore: false };
     const profiles = query.backwards ? found.profiles.toReversed() : found.profiles;
     const place = (profile: ProfileMessage | undefined): string | undefined =>
       profile && JSON.stringify(placeOf(query.sort.field, profile));
     const { next, prev } = query.pagesAround(place(profiles[0]), place(profiles.at(-1)), found.hasMore);
-    const data = await toProfileResources(context, request, profiles, query, links);
-    const included = query.includes.size > 0 ? { included: [] } : {};
-    return sendDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
-  });
+    const data = await toProfileResources(exchange, profiles);
+    return sendDocument(reply, 200, { data, ...nothingIncluded(query), links: links.page(next, prev) });
+  }),
 
-  async function listProfiles(request: FastifyRequest, options: CallOptions, query: Query, wanted: Wanted) {
-    const { propertyId } = callerOf(request);
-    const [micros, profileId, email] =
-      query.after === undefined ? [] : (JSON.parse(query.after) as ReturnType<typeof placeOf>);
-    const asked = {
-      propertyId,
-      ...wanted,
-      sort: sorts[query.sort.field] ?? ProfileSort.CREATED_AT,
-      ascending: query.sort.ascending !== query.backwards,
-      limit: query.size,
-      ...(profileId === undefined
-        ? {}
-        : {
-            after: {
-              time: toTimestamp(micros ?? 0),
-              profileId,
-              ...(email === undefined || email === null ? {} : { email }),
-            },
-          }),
-    };
-    return calling(clients.profiles.listProfiles(asked, options));
-  }
-
-  router.route("GET", "/profiles/:id", "profiles:read", read, async ({ request, reply, query, links, id }) => {
-    const profile = await findProfile(context, request, id, "id");
-    const [data] = await toProfileResources(context, request, [profile], query, links);
+  route("GET", "/profiles/:id", read, async (exchange) => {
+    const { reply, query, links, id } = exchange;
+    const [data] = await toProfileResources(exchange, [await findProfile(exchange, id, "id")]);
     if (!data) throw new Error("a profile is a resource");
-    const included = query.includes.size > 0 ? { included: [] } : {};
-    return sendDocument(reply, 200, { data, ...included, links: links.self() });
-  });
+    return sendDocument(reply, 200, { data, ...nothingIncluded(query), links: links.self() });
+  }),
+];
+
+/** In which order profiles are asked for, from where on, and how many. */
+function readOrder({ after, sort, backwards, size }: Query) {
+  const [micros, profileId, email] = after === undefined ? [] : (JSON.parse(after) as ReturnType<typeof placeOf>);
+  return {
+    sort: sorts[sort.field] ?? ProfileSort.CREATED_AT,
+    ascending: sort.ascending !== backwards,
+    limit: size,
+    after:
+      profileId === undefined ? undefined : { time: toTimestamp(micros ?? 0), profileId, email: email ?? undefined },
+  };
 }
 
 /** Where a profile stands in a list. */

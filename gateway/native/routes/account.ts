@@ -1,12 +1,7 @@
-import type { FastifyInstance } from "fastify";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
-import type { NativeContext } from "../context.ts";
 import { accountJson } from "../convert/account.ts";
 import { sendData } from "../envelope.ts";
 import { exampleAccount } from "../examples.ts";
-import { operation } from "../operation.ts";
-import { queryOf } from "../query.ts";
+import { operation, route } from "../operation.ts";
 import { Account } from "../resources.ts";
 
 const read = operation("accounts:read", {
@@ -18,14 +13,11 @@ const read = operation("accounts:read", {
   examples: { data: exampleAccount },
 });
 
-export function accountRoutes(app: FastifyInstance, { clients }: NativeContext): void {
-  app.get("/account", read, async (request, reply) => {
-    queryOf(request);
-    const { propertyId, keyId, limits } = callerOf(request);
-    const { key, property } = await calling(
-      clients.identity.getKey({ propertyId, keyId }, callOptions(callOf(request))),
-    );
+export const accountRoutes = [
+  route("GET", "/account", read, async (exchange) => {
+    const { caller, propertyId, services } = exchange;
+    const { key, property } = await services.identity.getKey({ propertyId, keyId: caller.keyId });
     if (!key || !property) throw new Error("the key was not returned");
-    return sendData(request, reply, accountJson(property, key, limits));
-  });
-}
+    return sendData(exchange, accountJson(property, key, caller.limits));
+  }),
+];

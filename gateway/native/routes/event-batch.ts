@@ -1,22 +1,17 @@
-import type { FastifyInstance } from "fastify";
 import type { RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
 import { type DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
 import type { RateWindow } from "../../rate/limits.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
-import type { NativeContext } from "../context.ts";
 import { toEventInput } from "../convert/events.ts";
 import { exampleEventBatch } from "../examples.ts";
-import { operation } from "../operation.ts";
-import { readBody } from "../query.ts";
+import { operation, route } from "../operation.ts";
 import { BatchResult } from "../resources.ts";
 import { EventBatch, EventBatchItem } from "../schemas.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
 
-const batchReader = createBatchReader(EventBatch, "events");
 const batchItemReader = createReader(EventBatchItem);
 
 const batch = operation("events:write", {
@@ -24,7 +19,8 @@ const batch = operation("events:write", {
   tag: "Events",
   summary: "Record 1 to 1,000 events",
   description: "A bad item fails alone; the results say what became of each.",
-  body: [EventBatch],
+  body: createBatchReader(EventBatch, "events"),
+  rateByBody: toWindow,
   data: BatchResult,
   success: { 200: "What became of each item" },
   errors: ["too_many_items"],
@@ -64,24 +60,19 @@ const batch = operation("events:write", {
   },
 });
 
-export function eventBatchRoutes(app: FastifyInstance, { recording }: NativeContext): void {
-  const batchOptions = { config: { ...batch.config, rateByBody: toWindow } };
-  app.post("/events/batch", batchOptions, async (request, reply) => {
-    const body = readBody(request, batchReader);
+export const eventBatchRoutes = [
+  route("POST", "/events/batch", batch, async (exchange) => {
+    const { request, body } = exchange;
     const items = body.events.map((item, index) =>
       readItem(item, (each) => {
-        const input = toEventInput(batchItemReader.read(each), isBackfill(request.body));
+        const input = toEventInput(batchItemReader.read(each), isBackfill(body));
         return Object.assign(input, eventOperationOf(request, index));
       }),
     );
-    const results = await answerItems(
-      items,
-      (inputs) => recording.recordBatch(callerOf(request).propertyId, inputs, callOf(request)),
-      toItemResult,
-    );
-    return sendBatch(request, reply, results);
-  });
-}
+    const results = await answerItems(items, (inputs) => exchange.recordEvents(inputs), toItemResult);
+    return sendBatch(exchange, results);
+  }),
+];
 
 function isBackfill(body: unknown): boolean {
   return isJsonObject(body) && body.backfill === true;

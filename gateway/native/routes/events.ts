@@ -1,31 +1,23 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
 import { EventSort, type Event as EventMessage } from "#proto/daybook/event/v1/event_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { quoteName } from "#shared/values/wording.ts";
-import { requireScope } from "../../plugins/authentication.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
-import type { NativeContext } from "../context.ts";
 import { eventJson, fromGuideEvent, toEventInput, toGuideEventError, type EventExpansion } from "../convert/events.ts";
 import { metricJson } from "../convert/metrics.ts";
 import { profileJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
+import type { NativeExchange } from "../exchange.ts";
 import { exampleEvent, exampleIds, exampleProfile } from "../examples.ts";
 import { idFilter } from "../filters.ts";
-import { operation } from "../operation.ts";
+import { operation, route } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
-import { resolvedMeta, unexpanded } from "../profile.ts";
-import { queryOf, readBody } from "../query.ts";
+import { resolvedMeta } from "../profile.ts";
 import { Event } from "../resources.ts";
 import { EventCreate, GuideEventCreate } from "../schemas.ts";
-import { createReader } from "../../validation.ts";
-
-const eventReader = createReader(EventCreate);
-const guideEventReader = createReader(GuideEventCreate);
+import { readRelated } from "../../surface/related.ts";
+import { createEitherReader } from "../../validation.ts";
 
 const expands = {
   profile: "The profile; needs the scope profiles:read",
@@ -39,7 +31,7 @@ const create = operation("events:write", {
   description:
     "Answered once it is on disk. An email or phone that nobody has makes a profile. A dedupe_id that was seen within 48 hours gives the " +
     "first event again.",
-  body: [EventCreate, GuideEventCreate],
+  body: createEitherReader(EventCreate, GuideEventCreate, isGuideEvent),
   data: Event,
   success: { 200: "The first event with the same dedupe_id", 201: "The event recorded" },
   errors: [
@@ -126,107 +118,75 @@ const read = operation("events:read", {
   examples: { query: { expand: "profile" }, data: { ...exampleEvent, profile: exampleProfile } },
 });
 
-export function eventRoutes(app: FastifyInstance, { clients, recording, cursors }: NativeContext): void {
-  app.post("/events", create, async (request, reply) => {
-    const guideBody = isGuideEvent(request.body) ? readBody(request, guideEventReader) : undefined;
-    const input = guideBody ? fromGuideEvent(guideBody) : toEventInput(readBody(request, eventReader));
-    Object.assign(input, eventOperationOf(request));
-    const { outcome } = await recording.recordOne(callerOf(request).propertyId, input, callOf(request));
+export const eventRoutes = [
+  route("POST", "/events", create, async (exchange) => {
+    const { request, reply, body } = exchange;
+    const input = body.guide ? fromGuideEvent(body.guide) : toEventInput(body.main);
+    const { outcome } = await exchange.recordEvent(Object.assign(input, eventOperationOf(request)));
     if (outcome.case === "error") {
       const error = fromErrorMessage(outcome.value);
-      throw guideBody ? toGuideEventError(error, guideBody) : error;
+      throw body.guide ? toGuideEventError(error, body.guide) : error;
     }
     if (!outcome.value?.event) throw new Error("the event was not returned");
     const { event, replayed, resolvedFrom } = outcome.value;
     // The guide's key gives the original answer again; a dedupe_id says that nothing new was created.
-    void reply.code(replayed && !guideBody ? 200 : 201);
+    void reply.code(replayed && !body.guide ? 200 : 201);
     void reply.header("location", `/v1/events/${event.id}`);
     if (replayed) void reply.header("idempotency-replayed", "true");
-    return sendData(request, reply, eventJson(event), resolvedMeta(resolvedFrom));
-  });
+    return sendData(exchange, eventJson(event), resolvedMeta(resolvedFrom));
+  }),
 
-  app.get("/events", list, async (request, reply) => {
-    const query = queryOf(request);
-    const { propertyId } = callerOf(request);
+  route("GET", "/events", list, async (exchange) => {
+    const { query, propertyId, services } = exchange;
     const { filters, ranges, sort, limit } = query;
-    const page = openPage(request, query, cursors, "events");
+    const page = openPage(exchange, "events");
     const after = page.after === undefined ? undefined : readPlace(page.after);
-    const profileId = filters.get("profile_id");
-    const found = await calling(
-      clients.events.listEvents(
-        {
-          propertyId,
-          profileId,
-          ...(filters.has("type") ? { type: filters.get("type") ?? "" } : {}),
-          ...(filters.has("source") ? { source: filters.get("source") ?? "" } : {}),
-          ...(ranges.has("occurred_at") ? { occurredAt: ranges.get("occurred_at") ?? {} } : {}),
-          ...(ranges.has("received_at") ? { receivedAt: ranges.get("received_at") ?? {} } : {}),
-          sort: sort.field === "received_at" ? EventSort.RECEIVED_AT : EventSort.OCCURRED_AT,
-          ascending: sort.ascending,
-          limit,
-          ...(after ? { after: { time: after.time, eventId: after.id } } : {}),
-        },
-        readOptions(request, reply),
-      ),
-    );
+    const found = await services.events.listEvents({
+      propertyId,
+      profileId: filters.get("profile_id"),
+      type: filters.get("type"),
+      source: filters.get("source"),
+      occurredAt: ranges.get("occurred_at"),
+      receivedAt: ranges.get("received_at"),
+      sort: sort.field === "received_at" ? EventSort.RECEIVED_AT : EventSort.OCCURRED_AT,
+      ascending: sort.ascending,
+      limit,
+      after: after && { time: after.time, eventId: after.id },
+    });
     const last = found.events.at(-1);
     const time = sort.field === "received_at" ? last?.receivedAt : last?.occurredAt;
     const meta = {
       ...resolvedMeta(found.resolvedFrom),
       ...page.meta(found.hasMore, last && writePlace(time, last.id)),
     };
-    const expansionOf = await expand(request, found.events, query.expands);
-    return sendData(
-      request,
-      reply,
-      `[${found.events.map((event) => eventJson(event, expansionOf(event))).join(",")}]`,
-      meta,
-    );
-  });
+    const expansionOf = await expand(exchange, found.events);
+    return sendData(exchange, `[${found.events.map((event) => eventJson(event, expansionOf(event))).join(",")}]`, meta);
+  }),
 
-  app.get<{ Params: { id: string } }>("/events/:id", read, async (request, reply) => {
-    const { expands: wanted } = queryOf(request);
-    decodeId("evt", request.params.id, "id");
-    const { propertyId } = callerOf(request);
-    const { events } = await calling(
-      clients.events.getEvents({ propertyId, eventIds: [request.params.id] }, callOptions(callOf(request))),
-    );
+  route("GET", "/events/:id", read, async (exchange) => {
+    const { ids, propertyId, services } = exchange;
+    const { events } = await services.events.getEvents({ propertyId, eventIds: [ids.id] });
     const [event] = events;
     if (!event) throw new DaybookError("resource_not_found", "There is no such event.", { param: "id" });
-    const expansionOf = await expand(request, events, wanted);
-    return sendData(request, reply, eventJson(event, expansionOf(event)));
-  });
+    const expansionOf = await expand(exchange, events);
+    return sendData(exchange, eventJson(event, expansionOf(event)));
+  }),
+];
 
-  /** Reads what is to be shown in full within events. What is read of another resource needs the scope of that resource. */
-  async function expand(
-    request: FastifyRequest,
-    events: readonly EventMessage[],
-    wanted: ReadonlySet<string>,
-  ): Promise<(event: EventMessage) => EventExpansion> {
-    const caller = callerOf(request);
-    const { propertyId } = caller;
-    const options = callOptions(callOf(request));
-    if (wanted.has("profile")) requireScope(caller, "profiles:read");
-    if (wanted.has("metric")) requireScope(caller, "metrics:read");
-    const profileIds = [...new Set(events.flatMap(({ profileId }) => (profileId === undefined ? [] : [profileId])))];
-    const names = [...new Set(events.map(({ type }) => type))];
-    const [profiles, metrics] = await Promise.all([
-      wanted.has("profile") && profileIds.length > 0
-        ? calling(clients.profiles.getProfiles({ propertyId, profileIds }, options))
-        : undefined,
-      wanted.has("metric") && names.length > 0
-        ? calling(clients.metrics.getMetrics({ propertyId, names, haveEvents: true }, options))
-        : undefined,
-    ]);
-    const profileTexts = new Map(
-      profiles?.profiles.map((profile) => [profile.id, profileJson(profile, unexpanded(request))]),
-    );
-    const metricTexts = new Map(metrics?.metrics.map((metric) => [metric.name, metricJson(metric)]));
-    return ({ profileId = "", type }) => ({
-      ...(wanted.has("profile") ? { profile: profileTexts.get(profileId) ?? "null" } : {}),
-      ...(wanted.has("metric") ? { metric: metricTexts.get(type) ?? "null" } : {}),
-    });
-  }
+/** Reads what is to be shown in full within events. */
+async function expand(
+  exchange: NativeExchange,
+  events: readonly EventMessage[],
+): Promise<(event: EventMessage) => EventExpansion> {
+  const { expands: shown } = exchange.query;
+  const related = await readRelated(exchange, events, shown, shown.has("metric") ? { haveEvents: true } : undefined);
+  const identifiers = { expand: false, showValues: exchange.showsValues };
+  const profiles = new Map(related.profiles.map((profile) => [profile.id, profileJson(profile, identifiers)]));
+  const metrics = new Map(related.metrics.map((metric) => [metric.name, metricJson(metric)]));
+  return ({ profileId = "", type }) => ({
+    ...(shown.has("profile") ? { profile: profiles.get(profileId) ?? "null" } : {}),
+    ...(shown.has("metric") ? { metric: metrics.get(type) ?? "null" } : {}),
+  });
 }
 
 /**

@@ -1,18 +1,11 @@
-import type { FastifyInstance } from "fastify";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
-import { callerOf, readOptions } from "../../plugins/request.ts";
-import type { NativeContext } from "../context.ts";
 import { aggregateJson, toAggregateParam, toAggregateRequest } from "../convert/aggregates.ts";
 import { sendData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
-import { operation } from "../operation.ts";
-import { readBody } from "../query.ts";
+import { operation, route } from "../operation.ts";
 import { MetricAggregate } from "../resources.ts";
 import { MetricAggregateCreate } from "../metric-schemas.ts";
 import { createReader } from "../../validation.ts";
-
-const reader = createReader(MetricAggregateCreate);
 
 const aggregate = operation("metrics:read", {
   id: "aggregateMetric",
@@ -27,7 +20,7 @@ const aggregate = operation("metrics:read", {
     "with `unsupported_group_by`, in `group_by` and in `filter`. An answer has at most 10,000 " +
     "buckets, 1,000 series, and 100,000 values of each measurement. Two are counted at a time for a property, and others wait for up to 5 seconds; " +
     "one that would wait longer is answered 429.",
-  body: [MetricAggregateCreate],
+  body: createReader(MetricAggregateCreate),
   reads: true,
   data: MetricAggregate,
   success: { 200: "The answer" },
@@ -77,13 +70,11 @@ const aggregate = operation("metrics:read", {
   },
 });
 
-export function metricAggregateRoutes(app: FastifyInstance, { clients }: NativeContext): void {
-  app.post("/metric-aggregates", aggregate, async (request, reply) => {
-    const body = readBody(request, reader);
-    const { propertyId } = callerOf(request);
-    const asked = clients.metrics.aggregateMetric(toAggregateRequest(propertyId, body), readOptions(request, reply));
-    const answer = await calling(asked, toAggregateParam(body));
+export const metricAggregateRoutes = [
+  route("POST", "/metric-aggregates", aggregate, async (exchange) => {
+    const { propertyId, services, body } = exchange;
+    const answer = await services.metrics.aggregateMetric(toAggregateRequest(propertyId, body), toAggregateParam(body));
     if (!answer.asOf) throw new Error("an answer is as of an instant");
-    return sendData(request, reply, aggregateJson(body, answer), { as_of: formatTimestamp(answer.asOf) });
-  });
-}
+    return sendData(exchange, aggregateJson(body, answer), { as_of: formatTimestamp(answer.asOf) });
+  }),
+];

@@ -1,23 +1,16 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
-import type { NativeContext } from "../context.ts";
 import { metricJson } from "../convert/metrics.ts";
 import { sendData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";
-import { operation } from "../operation.ts";
+import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
-import { queryOf, readBody } from "../query.ts";
 import { Metric } from "../resources.ts";
 import { MetricCreate, MetricUpdate } from "../metric-schemas.ts";
+import type { Exchange } from "../../surface/exchange.ts";
 import { createReader } from "../../validation.ts";
-
-const createBody = createReader(MetricCreate);
-const updateBody = createReader(MetricUpdate);
 
 const list = operation("metrics:read", {
   id: "listMetrics",
@@ -62,7 +55,7 @@ const create = operation("metrics:write", {
   description:
     "Its schema is empty and its first_seen_at null until events of that type come, which it then counts. At most 10,000 metrics of a property " +
     "are registered so; further ones are refused with too_many_items.",
-  body: [MetricCreate],
+  body: createReader(MetricCreate),
   data: Metric,
   success: { 201: "The metric registered" },
   errors: ["invalid_event_type", "reserved_event_type", "metric_exists", "too_many_items"],
@@ -84,7 +77,7 @@ const update = operation("metrics:write", {
   tag: "Metrics",
   summary: "Describe a metric",
   description: "null takes the description away. Those of the platform's own metrics stay as they are.",
-  body: [MetricUpdate],
+  body: createReader(MetricUpdate),
   data: Metric,
   success: { 200: "The metric after the write" },
   errors: ["invalid_id", "resource_not_found", "metric_read_only"],
@@ -94,74 +87,56 @@ const update = operation("metrics:write", {
   },
 });
 
-type WithId = { Params: { id: string } };
+export const metricRoutes = [
+  route("GET", "/metrics", list, async (exchange) => {
+    const { query, propertyId, services } = exchange;
+    const { filters, limit } = query;
+    const system = filters.get("system");
+    const page = openPage(exchange, "metrics");
+    const { metrics, hasMore } = await services.metrics.listMetrics({
+      propertyId,
+      limit,
+      name: filters.get("name"),
+      source: filters.get("source"),
+      system: system === undefined ? undefined : system === "true",
+      afterMetricId: page.after,
+    });
+    return sendData(exchange, `[${metrics.map(metricJson).join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id));
+  }),
 
-export function metricRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
-  app.get("/metrics", list, async (request, reply) => {
-    const query = queryOf(request);
-    const { propertyId } = callerOf(request);
-    const name = query.filters.get("name");
-    const source = query.filters.get("source");
-    const system = query.filters.get("system");
-    const page = openPage(request, query, cursors, "metrics");
-    const { metrics, hasMore } = await calling(
-      clients.metrics.listMetrics(
-        {
-          propertyId,
-          limit: query.limit,
-          name,
-          source,
-          system: system === undefined ? undefined : system === "true",
-          afterMetricId: page.after,
-        },
-        callOptions(callOf(request)),
-      ),
-    );
-    return sendData(request, reply, `[${metrics.map(metricJson).join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id));
-  });
-
-  app.post("/metrics", create, async (request, reply) => {
-    const { name, description } = readBody(request, createBody);
-    const { propertyId } = callerOf(request);
-    const { metric } = await calling(
-      clients.metrics.createMetric(
-        { propertyId, name, ...(typeof description === "string" ? { description } : {}), ...operationOf(request) },
-        callOptions(callOf(request)),
-      ),
-    );
+  route("POST", "/metrics", create, async (exchange) => {
+    const { request, reply, propertyId, services, body } = exchange;
+    const description = body.description ?? undefined;
+    const { metric } = await services.metrics.createMetric({
+      propertyId,
+      name: body.name,
+      description,
+      ...operationOf(request),
+    });
     void reply.code(201).header("location", `/v1/metrics/${metric?.id}`);
-    return sendWritten(request, reply, metric);
-  });
+    return sendMetric(exchange, metric);
+  }),
 
-  app.get<WithId>("/metrics/:id", read, async (request, reply) => {
-    queryOf(request);
-    decodeId("mtr", request.params.id, "id");
-    const { propertyId } = callerOf(request);
-    const { metrics } = await calling(
-      clients.metrics.getMetrics({ propertyId, metricIds: [request.params.id] }, callOptions(callOf(request))),
-    );
+  route("GET", "/metrics/:id", read, async (exchange) => {
+    const { ids, propertyId, services } = exchange;
+    const { metrics } = await services.metrics.getMetrics({ propertyId, metricIds: [ids.id] });
     const [metric] = metrics;
     if (!metric) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "id" });
-    return sendData(request, reply, metricJson(metric));
-  });
+    return sendMetric(exchange, metric);
+  }),
 
-  app.patch<WithId>("/metrics/:id", update, async (request, reply) => {
-    const { id: metricId } = request.params;
-    decodeId("mtr", metricId, "id");
-    const { description } = readBody(request, updateBody);
-    const { propertyId } = callerOf(request);
-    const { metric } = await calling(
-      clients.metrics.updateMetric(
-        { propertyId, metricId, description: description ?? undefined, ...operationOf(request) },
-        callOptions(callOf(request)),
-      ),
+  route("PATCH", "/metrics/:id", update, async (exchange) => {
+    const { request, ids, propertyId, services, body } = exchange;
+    const description = body.description ?? undefined;
+    const { metric } = await services.metrics.updateMetric(
+      { propertyId, metricId: ids.id, description, ...operationOf(request) },
       (param) => (param === "metric_id" ? "id" : param),
     );
-    return sendWritten(request, reply, metric);
-  });
-}
+    return sendMetric(exchange, metric);
+  }),
+];
 
-function sendWritten(request: FastifyRequest, reply: FastifyReply, metric: MetricMessage | undefined): FastifyReply {
+function sendMetric(exchange: Exchange, metric: MetricMessage | undefined): FastifyReply {
   if (!metric) throw new Error("the metric was not returned");
-  return sendData(request, reply, metricJson(metric));
+  return sendData(exchange, metricJson(metric));
 }

@@ -1,21 +1,15 @@
-import type { FastifyInstance } from "fastify";
 import type { UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { type DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
-import type { NativeContext } from "../context.ts";
 import { toUpsertRequest } from "../convert/profiles.ts";
 import { exampleProfileBatch } from "../examples.ts";
-import { operation } from "../operation.ts";
-import { readBody } from "../query.ts";
+import { operation, route } from "../operation.ts";
 import { BatchResult } from "../resources.ts";
 import { ProfileBatch, ProfileBatchItem } from "../schemas.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
 
-const batchBody = createBatchReader(ProfileBatch, "profiles");
 const batchItem = createReader(ProfileBatchItem);
 
 // A hundred items, one after the other.
@@ -28,7 +22,8 @@ const batch = operation("profiles:write", {
   description:
     "In order, as if one after the other. A bad item fails alone; the results say what became of each: 201 created, 200 updated or done before " +
     "with the same idempotency_key. If-Match is refused, as it is about one profile.",
-  body: [ProfileBatch],
+  body: createBatchReader(ProfileBatch, "profiles"),
+  timeoutMs: batchTimeoutMs,
   data: BatchResult,
   success: { 200: "What became of each item" },
   errors: ["too_many_items"],
@@ -49,23 +44,20 @@ const batch = operation("profiles:write", {
   },
 });
 
-export function profileBatchRoutes(app: FastifyInstance, { clients }: NativeContext): void {
-  app.post("/profiles/batch", batch, async (request, reply) => {
-    const { propertyId } = callerOf(request);
-    const body = readBody(request, batchBody);
+export const profileBatchRoutes = [
+  route("POST", "/profiles/batch", batch, async (exchange) => {
+    const { request, propertyId, services, body } = exchange;
     const items = body.profiles.map((item, index) =>
       readItem(item, (each) => Object.assign(toUpsertRequest("", batchItem.read(each)), operationOf(request, index))),
     );
-    const options = callOptions(callOf(request), batchTimeoutMs);
     const results = await answerItems(
       items,
-      async (inputs) =>
-        (await calling(clients.profiles.upsertProfiles({ propertyId, items: inputs }, options))).results,
+      async (inputs) => (await services.profiles.upsertProfiles({ propertyId, items: inputs })).results,
       toItemResult,
     );
-    return sendBatch(request, reply, results);
-  });
-}
+    return sendBatch(exchange, results);
+  }),
+];
 
 function toItemResult({ outcome }: UpsertProfilesResult): Pick<BatchItemResult, "status" | "data"> | DaybookError {
   if (outcome.case === "error") return fromErrorMessage(outcome.value);

@@ -1,12 +1,7 @@
-import type { FastifyInstance } from "fastify";
 import { ProfileSort } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { decodeId } from "#shared/values/ids.ts";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { callerOf, callOf, readOptions } from "../../plugins/request.ts";
-import type { NativeContext } from "../context.ts";
 import {
   fromGuideUpsert,
   profileEtag,
@@ -15,25 +10,19 @@ import {
   toStatus,
   toUpdateRequest,
   toUpsertRequest,
+  type ShownIdentifiers,
 } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
+import type { NativeExchange } from "../exchange.ts";
 import { exampleIdentifier, exampleIds, exampleProfile } from "../examples.ts";
 import { identifierFilter } from "../filters.ts";
-import { operation } from "../operation.ts";
+import { operation, route } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
-import { readPrecondition } from "../precondition.ts";
-import { findProfile, sendWritten, shownIdentifiers, toPathParam } from "../profile.ts";
-import { queryOf, readBody } from "../query.ts";
+import { findProfile, sendWritten, toPathParam } from "../profile.ts";
 import { impossibleChange } from "../../refusals.ts";
 import { Profile } from "../resources.ts";
 import { GuideProfileUpsert, ProfileCreate, ProfileMerge, ProfileUpdate, ProfileUpsert } from "../schemas.ts";
-import { createReader } from "../../validation.ts";
-
-const createBody = createReader(ProfileCreate);
-const upsertBody = createReader(ProfileUpsert);
-const guideUpsertBody = createReader(GuideProfileUpsert);
-const updateBody = createReader(ProfileUpdate);
-const mergeBody = createReader(ProfileMerge);
+import { createEitherReader, createReader } from "../../validation.ts";
 
 const expands = { identifiers: "The identifiers; their values need the scope identifiers:read_value" };
 const identifierFilters = ["email", "phone", "external_id"] as const;
@@ -86,8 +75,8 @@ const create = operation("profiles:write", {
   description:
     "Every identifier must be new to the property: one that a profile has is refused with `identity_conflict`. To write to that profile instead, " +
     "upsert it.",
-  body: [ProfileCreate],
-  precondition: true,
+  body: createReader(ProfileCreate),
+  precondition: "refused",
   data: Profile,
   success: { 201: "The profile made" },
   etag: true,
@@ -114,7 +103,7 @@ const upsert = operation("profiles:write", {
   description:
     "Identifiers that nobody has make a profile; those that one profile has update it, and it gains the others. " +
     "Identifiers of several profiles are a conflict that names the holders. A write that changes nothing leaves the version as it is.",
-  body: [ProfileUpsert, GuideProfileUpsert],
+  body: createEitherReader(ProfileUpsert, GuideProfileUpsert, isGuideUpsert),
   precondition: true,
   data: Profile,
   success: { 200: "The profile updated", 201: "The profile made" },
@@ -158,7 +147,7 @@ const update = operation("profiles:write", {
   description:
     "Exactly one of `attributes` and `attribute_operations` is required, also where only `location` is to change. Each key of `attributes` replaces " +
     "that key; operations apply in order, all or none. The id of a merged profile writes its survivor, whose ETag If-Match is held against.",
-  body: [ProfileUpdate],
+  body: createReader(ProfileUpdate),
   precondition: true,
   data: Profile,
   success: { 200: "The profile after the write" },
@@ -186,7 +175,7 @@ const merge = operation("profiles:merge", {
     "The values of the profile in the path win; attributes, tags, location fields and identifiers that it lacks come from the source, " +
     "whose events read as the survivor's at once. Of two primary identifiers of a type the survivor's stays primary. Refused when the attributes " +
     "of both take more than 256 KB together, and with 422 `too_many_items` when both have more than 1,000 identifiers together.",
-  body: [ProfileMerge],
+  body: createReader(ProfileMerge),
   precondition: true,
   data: Profile,
   success: { 200: "The survivor" },
@@ -199,114 +188,87 @@ const merge = operation("profiles:merge", {
   },
 });
 
-type WithId = { Params: { id: string } };
-
-export function profileRoutes(app: FastifyInstance, { clients, profiles, cursors }: NativeContext): void {
-  app.get("/profiles", list, async (request, reply) => {
-    const query = queryOf(request);
-    const { propertyId } = callerOf(request);
+export const profileRoutes = [
+  route("GET", "/profiles", list, async (exchange) => {
+    const { query, propertyId, services } = exchange;
     const { filters, ranges, sort, limit } = query;
-    const page = openPage(request, query, cursors, "profiles");
+    const page = openPage(exchange, "profiles");
     const after = page.after === undefined ? undefined : readPlace(page.after);
     const wanted = identifierFilters.filter((type) => filters.has(type));
-    const found = await calling(
-      clients.profiles.listProfiles(
-        {
-          propertyId,
-          identifiers: wanted.map((type) => ({ type, value: filters.get(type) ?? "" })),
-          status: toStatus(filters.get("status")),
-          ...(filters.has("tag") ? { tag: filters.get("tag") ?? "" } : {}),
-          ...(ranges.has("created_at") ? { createdAt: ranges.get("created_at") ?? {} } : {}),
-          ...(ranges.has("updated_at") ? { updatedAt: ranges.get("updated_at") ?? {} } : {}),
-          sort: sort.field === "updated_at" ? ProfileSort.UPDATED_AT : ProfileSort.CREATED_AT,
-          ascending: sort.ascending,
-          limit,
-          ...(after ? { after: { time: after.time, profileId: after.id } } : {}),
-        },
-        readOptions(request, reply),
-      ),
+    const found = await services.profiles.listProfiles(
+      {
+        propertyId,
+        identifiers: wanted.map((type) => ({ type, value: filters.get(type) ?? "" })),
+        status: toStatus(filters.get("status")),
+        tag: filters.get("tag"),
+        createdAt: ranges.get("created_at"),
+        updatedAt: ranges.get("updated_at"),
+        sort: sort.field === "updated_at" ? ProfileSort.UPDATED_AT : ProfileSort.CREATED_AT,
+        ascending: sort.ascending,
+        limit,
+        after: after && { time: after.time, profileId: after.id },
+      },
       (param) => param.replace(/^identifiers\.(\d+).*$/, (_all, index: string) => `filter[${wanted[Number(index)]}]`),
     );
     const last = found.profiles.at(-1);
     const time = sort.field === "updated_at" ? last?.updatedAt : last?.createdAt;
     const meta = page.meta(found.hasMore, last && writePlace(time, last.id));
-    const shown = shownIdentifiers(request, query);
-    return sendData(
-      request,
-      reply,
-      `[${found.profiles.map((profile) => profileJson(profile, shown)).join(",")}]`,
-      meta,
-    );
-  });
+    const shown = shownIdentifiers(exchange);
+    return sendData(exchange, `[${found.profiles.map((profile) => profileJson(profile, shown)).join(",")}]`, meta);
+  }),
 
-  app.post("/profiles", create, async (request, reply) => {
-    // There is no profile yet that could be as the caller knows it.
-    if (readPrecondition(request)) {
-      const message = "`If-Match` must be left out: a profile that is created has no version yet.";
-      throw new DaybookError("precondition_failed", message, { param: "If-Match" });
-    }
-    const { propertyId } = callerOf(request);
-    const body = toCreateRequest(propertyId, readBody(request, createBody));
-    const { profile } = await calling(
-      clients.profiles.createProfile({ ...body, ...operationOf(request) }, callOptions(callOf(request))),
-    );
-    return sendWritten(request, reply, profile, { created: true });
-  });
+  route("POST", "/profiles", create, async (exchange) => {
+    const { request, propertyId, services, body } = exchange;
+    const wanted = { ...toCreateRequest(propertyId, body), ...operationOf(request) };
+    const { profile } = await services.profiles.createProfile(wanted);
+    return sendWritten(exchange, profile, { created: true });
+  }),
 
-  app.post("/profiles/upsert", upsert, async (request, reply) => {
-    const { propertyId } = callerOf(request);
-    const precondition = readPrecondition(request);
-    const isGuide = isJsonObject(request.body) && isJsonObject(request.body.identifiers);
-    const body = isGuide
-      ? fromGuideUpsert(propertyId, readBody(request, guideUpsertBody))
-      : toUpsertRequest(propertyId, readBody(request, upsertBody));
-    const types = body.identifiers.map(({ type }) => type);
-    const { profile, created } = await profiles
-      .upsertOne(propertyId, { ...body, precondition, ...operationOf(request) }, callOf(request))
+  route("POST", "/profiles/upsert", upsert, async (exchange) => {
+    const { request, precondition, propertyId, body } = exchange;
+    const wanted = body.guide ? fromGuideUpsert(propertyId, body.guide) : toUpsertRequest(propertyId, body.main);
+    const types = wanted.identifiers.map(({ type }) => type);
+    const { profile, created } = await exchange
+      .upsertProfile({ ...wanted, precondition, ...operationOf(request) })
       .catch((error: unknown) => {
-        throw isGuide && error instanceof DaybookError
+        throw body.guide && error instanceof DaybookError
           ? error.withParams((param) => toGuideParam(param, types))
           : error;
       });
-    return sendWritten(request, reply, profile, { created });
-  });
+    return sendWritten(exchange, profile, { created });
+  }),
 
-  app.get<WithId>("/profiles/:id", read, async (request, reply) => {
-    const query = queryOf(request);
-    const { profile, meta } = await findProfile(profiles, request, request.params.id, query.resolve);
-    void reply.header("etag", profileEtag(profile));
-    return sendData(request, reply, profileJson(profile, shownIdentifiers(request, query)), meta);
-  });
+  route("GET", "/profiles/:id", read, async (exchange) => {
+    const { profile, meta } = await findProfile(exchange);
+    void exchange.reply.header("etag", profileEtag(profile));
+    return sendData(exchange, profileJson(profile, shownIdentifiers(exchange)), meta);
+  }),
 
-  app.patch<WithId>("/profiles/:id", update, async (request, reply) => {
-    const { id } = request.params;
-    const precondition = readPrecondition(request);
-    decodeId("prof", id, "id");
-    const body = toUpdateRequest(callerOf(request).propertyId, id, readBody(request, updateBody));
-    const response = await calling(
-      clients.profiles.updateProfile({ ...body, precondition, ...operationOf(request) }, callOptions(callOf(request))),
-      toPathParam,
-    );
-    return sendWritten(request, reply, response.profile, { resolvedFrom: response.resolvedFrom });
-  });
+  route("PATCH", "/profiles/:id", update, async (exchange) => {
+    const { request, ids, precondition, propertyId, services, body } = exchange;
+    const wanted = { ...toUpdateRequest(propertyId, ids.id, body), precondition, ...operationOf(request) };
+    const { profile, resolvedFrom } = await services.profiles.updateProfile(wanted, toPathParam);
+    return sendWritten(exchange, profile, { resolvedFrom });
+  }),
 
-  app.post<WithId>("/profiles/:id/merge", merge, async (request, reply) => {
-    const { id } = request.params;
-    const precondition = readPrecondition(request);
-    decodeId("prof", id, "id");
-    const { source_profile_id: sourceProfileId } = readBody(request, mergeBody);
-    const { propertyId } = callerOf(request);
-    const { profile } = await calling(
-      clients.profiles.mergeProfiles(
-        { propertyId, profileId: id, sourceProfileId, precondition, ...operationOf(request) },
-        callOptions(callOf(request)),
-      ),
-      toPathParam,
-    ).catch((error: unknown) => {
+  route("POST", "/profiles/:id/merge", merge, async (exchange) => {
+    const { request, ids, precondition, propertyId, services, body } = exchange;
+    const { source_profile_id: sourceProfileId } = body;
+    const wanted = { propertyId, profileId: ids.id, sourceProfileId, precondition, ...operationOf(request) };
+    const { profile } = await services.profiles.mergeProfiles(wanted, toPathParam).catch((error: unknown) => {
       throw error instanceof DaybookError && error.code === "too_many_items" ? impossibleChange(error) : error;
     });
-    return sendWritten(request, reply, profile);
-  });
+    return sendWritten(exchange, profile);
+  }),
+];
+
+/** How identifiers are shown to the caller. */
+function shownIdentifiers({ query, showsValues }: NativeExchange): ShownIdentifiers {
+  return { expand: query.expands.has("identifiers"), showValues: showsValues };
+}
+
+function isGuideUpsert(body: unknown): boolean {
+  return isJsonObject(body) && isJsonObject(body.identifiers);
 }
 
 /** Names the fields at fault as the guide's body does: `identifiers.email` for `identifiers.0.value`. */

@@ -1,10 +1,7 @@
-import type { FastifyInstance } from "fastify";
 import { revisions, type Revision as RevisionName } from "#shared/values/revisions.ts";
-import type { NativeContext } from "../context.ts";
 import { sendData } from "../envelope.ts";
-import { operation } from "../operation.ts";
+import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
-import { queryOf } from "../query.ts";
 import { Revision } from "../resources.ts";
 import { changes as first } from "../revisions/2026-05-01.ts";
 import { changes as second } from "../revisions/2026-11-01.ts";
@@ -24,14 +21,13 @@ const list = operation(null, {
   examples: { data: [{ object: "revision", revision: "2026-05-01", changes: first }] },
 });
 
-export function revisionRoutes(app: FastifyInstance, { cursors }: NativeContext): void {
-  app.get("/revisions", list, async (request, reply) => {
-    const query = queryOf(request);
-    const page = openPage(request, query, cursors, "revisions");
+export const revisionRoutes = [
+  route("GET", "/revisions", list, (exchange) => {
+    const page = openPage(exchange, "revisions");
     const { after } = page;
     const rest = revisions.toReversed().filter((revision) => after === undefined || revision < after);
-    const shown = rest.slice(0, query.limit);
+    const shown = rest.slice(0, exchange.query.limit);
     const data = shown.map((revision) => ({ object: "revision", revision, changes: changesOf[revision] }));
-    return sendData(request, reply, JSON.stringify(data), page.meta(rest.length > shown.length, shown.at(-1)));
-  });
-}
+    return sendData(exchange, JSON.stringify(data), page.meta(rest.length > shown.length, shown.at(-1)));
+  }),
+];

@@ -1,14 +1,9 @@
-import type { FastifyInstance } from "fastify";
-import { calling, callOptions } from "#shared/rpc/interceptors.ts";
-import { callerOf, callOf } from "../../plugins/request.ts";
-import type { NativeContext } from "../context.ts";
 import { eventSchemaJson } from "../convert/metrics.ts";
 import { profileSchemaJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";
-import { operation } from "../operation.ts";
+import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
-import { queryOf } from "../query.ts";
 import { Schema } from "../resources.ts";
 
 const list = operation("accounts:read", {
@@ -51,27 +46,24 @@ const list = operation("accounts:read", {
 // The place of the schema of attributes; those of event types are at the ids of their metrics.
 const profilePlace = "profile";
 
-export function schemaRoutes(app: FastifyInstance, { clients, cursors }: NativeContext): void {
-  app.get("/schemas", list, async (request, reply) => {
-    const query = queryOf(request);
-    const { propertyId } = callerOf(request);
+export const schemaRoutes = [
+  route("GET", "/schemas", list, async (exchange) => {
+    const { query, propertyId, services } = exchange;
     const resource = query.filters.get("resource");
-    const page = openPage(request, query, cursors, "schemas");
-    const options = callOptions(callOf(request));
+    const page = openPage(exchange, "schemas");
     const showsProfile = page.after === undefined && resource !== "event";
     const showsEvents = resource !== "profile";
     // One at least, which then tells whether any follow.
     const limit = Math.max(1, query.limit - (showsProfile ? 1 : 0));
-    const afterMetric = page.after === undefined || page.after === profilePlace ? {} : { afterMetricId: page.after };
+    const afterMetricId = page.after === profilePlace ? undefined : page.after;
     const [attributes, events] = await Promise.all([
-      showsProfile ? calling(clients.profiles.getAttributeSchema({ propertyId }, options)) : undefined,
-      showsEvents ? calling(clients.metrics.listMetrics({ propertyId, limit, ...afterMetric }, options)) : undefined,
+      showsProfile ? services.profiles.getAttributeSchema({ propertyId }) : undefined,
+      showsEvents ? services.metrics.listMetrics({ propertyId, limit, afterMetricId }) : undefined,
     ]);
     const found = events?.metrics ?? [];
     const metrics = found.slice(0, query.limit - (attributes ? 1 : 0));
     const hasMore = events?.hasMore === true || metrics.length < found.length;
     const items = [...(attributes ? [profileSchemaJson(attributes.schemaJson)] : []), ...metrics.map(eventSchemaJson)];
-    const meta = page.meta(hasMore, metrics.at(-1)?.id ?? profilePlace);
-    return sendData(request, reply, `[${items.join(",")}]`, meta);
-  });
-}
+    return sendData(exchange, `[${items.join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id ?? profilePlace));
+  }),
+];

@@ -1,0 +1,25 @@
+/** Exchanges of the compatibility surface: a request whose query and body are read and good. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Exchange, type SurfaceContext } from "../surface/exchange.ts";
+import { linksOf, type Links } from "./links.ts";
+import type { Query } from "./query.ts";
+
+/** See above. */
+export class CompatExchange<Body = unknown> extends Exchange {
+  /** The id in the path, as it was sent; empty without one. */
+  readonly id: string;
+  readonly query: Query;
+  readonly body: Body;
+  readonly links: Links;
+
+  constructor(
+    context: SurfaceContext,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parts: { id: string; query: Query; body: Body },
+  ) {
+    super(context, request, reply);
+    ({ id: this.id, query: this.query, body: this.body } = parts);
+    this.links = linksOf(request);
+  }
+}

@@ -1,0 +1,25 @@
+/** All routes of the native surface, in the order of the document. */
+import type { NativeRoute } from "./operation.ts";
+import { accountRoutes } from "./routes/account.ts";
+import { eventBatchRoutes } from "./routes/event-batch.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { identifierRoutes } from "./routes/identifiers.ts";
+import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
+import { metricRoutes } from "./routes/metrics.ts";
+import { profileBatchRoutes } from "./routes/profile-batch.ts";
+import { profileRoutes } from "./routes/profiles.ts";
+import { revisionRoutes } from "./routes/revisions.ts";
+import { schemaRoutes } from "./routes/schemas.ts";
+
+export const nativeRoutes: readonly NativeRoute[] = [
+  ...eventRoutes,
+  ...eventBatchRoutes,
+  ...profileRoutes,
+  ...profileBatchRoutes,
+  ...identifierRoutes,
+  ...metricRoutes,
+  ...metricAggregateRoutes,
+  ...schemaRoutes,
+  ...accountRoutes,
+  ...revisionRoutes,
+];

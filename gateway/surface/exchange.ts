@@ -1,0 +1,100 @@
+/** Exchanges: what handlers are given of a request, on every surface. */
+import { Code, ConnectError, type CallOptions } from "@connectrpc/connect";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { EventInput, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Profile, UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
+import type { Clock } from "#shared/values/clock.ts";
+import type { Log } from "#shared/process/log.ts";
+import type { Services } from "../clients.ts";
+import type { Cursors } from "../cursor.ts";
+import type { Caller } from "../plugins/authentication.ts";
+import { isWrite, maySeeValues } from "../plugins/idempotency.ts";
+import { callerOf, callOf } from "../plugins/request.ts";
+import type { Profiles, Upserted } from "../profiles.ts";
+import type { Recording } from "../recording.ts";
+
+/** What the handlers of every surface work with. */
+export interface SurfaceContext {
+  bindServices: (options: CallOptions) => Services;
+  recording: Recording;
+  profiles: Profiles;
+  cursors: Cursors;
+  clock: Clock;
+  log: Log;
+}
+
+/** See above. Surfaces add the query and the body, read and checked. */
+export class Exchange {
+  readonly context: SurfaceContext;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+  #services: Services | undefined;
+
+  constructor(context: SurfaceContext, request: FastifyRequest, reply: FastifyReply) {
+    this.context = context;
+    this.request = request;
+    this.reply = reply;
+    this.caller = callerOf(request);
+  }
+
+  get propertyId(): string {
+    return this.caller.propertyId;
+  }
+
+  /** The services on behalf of the caller. Calls of an operation that only reads end once the client has gone. */
+  get services(): Services {
+    this.#services ??= this.context.bindServices(this.#callOptions());
+    return this.#services;
+  }
+
+  /** Whether the caller may see more of an identifier than its mask. */
+  get showsValues(): boolean {
+    return maySeeValues(this.request);
+  }
+
+  /** Records one event; its result holds the whole event. */
+  recordEvent(event: EventInput): Promise<RecordEventResult> {
+    return this.context.recording.recordOne(this.propertyId, event, this.#call);
+  }
+
+  /** Records 1 to 1,000 events; the results, in order, hold their ids. */
+  recordEvents(events: EventInput[]): Promise<RecordEventResult[]> {
+    return this.context.recording.recordBatch(this.propertyId, events, this.#call);
+  }
+
+  /** Reads a profile as it is, be it merged; undefined when the property has none of this id. */
+  readProfile(profileId: string): Promise<Profile | undefined> {
+    return this.context.profiles.readOne(this.propertyId, profileId, this.#call);
+  }
+
+  /** The same; of a merged profile it reads the survivor. */
+  readSurvivor(profileId: string): Promise<Profile | undefined> {
+    return this.context.profiles.readSurvivor(this.propertyId, profileId, this.#call);
+  }
+
+  /** Upserts one profile. @throws DaybookError why it was refused. */
+  upsertProfile(request: UpsertProfileRequest): Promise<Upserted> {
+    return this.context.profiles.upsertOne(this.propertyId, request, this.#call);
+  }
+
+  /** On whose behalf calls are made. */
+  get #call(): Call {
+    return callOf(this.request);
+  }
+
+  #callOptions(): CallOptions {
+    const { timeoutMs } = this.request.routeOptions.config.operation ?? {};
+    return callOptions(this.#call, timeoutMs, isWrite(this.request) ? undefined : goneSignal(this.reply));
+  }
+}
+
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  // The request itself closes as soon as its body is read.
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort(new ConnectError("the client has gone", Code.Canceled));
+  });
+  return gone.signal;
+}

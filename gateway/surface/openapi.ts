@@ -1,0 +1,128 @@
+/** What every surface's part of the OpenAPI document is made of. */
+import type { Operation } from "./operation.ts";
+import { changes, type Route } from "./routes.ts";
+
+export type Json = Record<string, unknown>;
+
+/** What a surface says of itself. */
+export interface SurfaceDescription {
+  tags: readonly { name: string; description: string }[];
+  paths: Readonly<Record<string, Json>>;
+  schemas: Readonly<Record<string, unknown>>;
+  securitySchemes: Readonly<Record<string, unknown>>;
+  /** Examples that its operations refer to. */
+  examples?: Readonly<Record<string, object>>;
+}
+
+/** What a surface says of a route in its own way. */
+export interface RouteDescription {
+  tag: string;
+  /** Ways to authenticate, where they are not those of the whole document. */
+  security?: readonly Json[];
+  parameters: readonly Json[];
+  /** The content of the body, by its media type. */
+  body: Json | undefined;
+  /** The content of a good answer, by its media type. */
+  answer: Json;
+  /** Headers of a good answer with a status. */
+  headers(status: string): Json;
+  refusals: Json;
+}
+
+/** Headers of answers, which operations refer to by these names. */
+export const headers: Json = {
+  RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },
+  Revision: { description: "The revision that the answer is in", schema: { type: "string", format: "date" } },
+  RateLimit: { description: "Requests permitted in the current window", schema: { type: "integer" } },
+  CompatRateLimit: {
+    description: "Requests permitted in the current window, and again with its seconds: `75, 75;w=60`",
+    schema: { type: "string" },
+  },
+  RateRemaining: { description: "Requests left in it", schema: { type: "integer" } },
+  RateReset: { description: "Seconds until it ends", schema: { type: "integer" } },
+  RetryAfter: { description: "Seconds to wait before trying again", schema: { type: "integer" } },
+  RetryAfterIfInUse: {
+    description: "Seconds to wait before trying again, with `idempotency_key_in_use`",
+    required: false,
+    schema: { type: "integer" },
+  },
+  ETag: { description: "The version of the profile, for If-Match", schema: { type: "string" } },
+  Location: { description: "Where the new resource is", schema: { type: "string" } },
+  NotReplayed: {
+    description: "false: an error that did nothing is never the answer to an earlier request",
+    // A path that cannot be read is refused before its route is known.
+    required: false,
+    schema: { type: "boolean" },
+  },
+  Replayed: {
+    description: "Whether this is the answer to an earlier request; nothing was done again",
+    schema: { type: "boolean" },
+  },
+};
+
+/** A reference to a header. */
+export const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
+
+/** Headers of every answer. @param rateLimit the name of the one that tells the limit. */
+export function commonHeaders(rateLimit: "RateLimit" | "CompatRateLimit"): Json {
+  return {
+    "X-Request-Id": header("RequestId"),
+    "Service-Version": header("Revision"),
+    "RateLimit-Limit": header(rateLimit),
+    "RateLimit-Remaining": header("RateRemaining"),
+    "RateLimit-Reset": header("RateReset"),
+  };
+}
+
+/** Headers that say when to try again, of a refusal with a status. @param inUse whether it may be for a key that is in use. */
+export function retryHeaders(status: number, inUse: boolean): Json {
+  return {
+    ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
+    ...(inUse ? { "Retry-After": header("RetryAfterIfInUse") } : {}),
+  };
+}
+
+/** A parameter. */
+export function parameter(place: "query" | "header", name: string, description: string, schema: Json = text): Json {
+  return { name, in: place, description, schema };
+}
+
+const text = { type: "string" };
+
+/** The schema of an order by one of some fields. */
+export function sortSchema(fields: readonly string[], sortDefault: string | undefined): Json {
+  return { type: "string", enum: fields.flatMap((field) => [field, `-${field}`]), default: sortDefault };
+}
+
+/** The paths of a surface. @param prefix such as `/v1`. */
+export function describePaths<R extends Route<Operation, never>>(
+  prefix: string,
+  routes: readonly R[],
+  describe: (route: R) => RouteDescription,
+): Record<string, Json> {
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = prefix + route.url.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, describe(route)) };
+  }
+  return paths;
+}
+
+function describeRoute(route: Route<Operation, never>, said: RouteDescription): Json {
+  const { id, summary, description, scope, success } = route.operation;
+  const replayed = changes(route) ? { "Idempotency-Replayed": header("Replayed") } : {};
+  const answers = Object.entries(success).map(([status, meaning]): [string, Json] => [
+    status,
+    { description: meaning, headers: { ...said.headers(status), ...replayed }, content: said.answer },
+  ]);
+  return {
+    operationId: id,
+    tags: [said.tag],
+    ...(said.security ? { security: said.security } : {}),
+    summary,
+    description: [description, scope === null ? "For every key." : `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
+    parameters: said.parameters,
+    ...(said.body ? { requestBody: { required: true, content: said.body } } : {}),
+    responses: { ...Object.fromEntries(answers), ...said.refusals },
+  };
+}
