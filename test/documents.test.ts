@@ -1,7 +1,27 @@
-/** The documents: what they link to is there. */
+/** The documents: what they link to and name is there, and the settings are complete. */
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { basename, dirname, join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+
+const folders = ["bench", "deploy", "docs", "gateway", "proto", "scripts", "services", "test"];
+let texts: ReadonlyMap<string, string>;
+/** Every file and folder of the project. */
+let paths: ReadonlySet<string>;
+
+beforeAll(async () => {
+  const found = await Promise.all(
+    folders.map(async (folder) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name))),
+  );
+  const top = (await readdir(".", { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
+  paths = new Set([...top, ...folders, ...found.flat()]);
+  const pages = [...paths].filter((path) => path.endsWith(".md"));
+  texts = new Map(await Promise.all(pages.map(async (page) => [page, await readFile(page, "utf8")] as const)));
+});
+
+/** Pages that people write; the others are made of the contracts. */
+function written(): [string, string][] {
+  return [...texts].filter(([page]) => !page.startsWith("docs/rpc/"));
+}
 
 /** The anchor that a heading has. */
 function anchorOf(heading: string): string {
@@ -11,15 +31,8 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-async function pages(): Promise<string[]> {
-  const found = await readdir("docs", { recursive: true });
-  return ["README.md", ...found.filter((name) => name.endsWith(".md")).map((name) => join("docs", name))];
-}
-
-test("every link within the documents leads to a page, and to a heading of it", async () => {
-  const texts = new Map<string, string>();
-  for (const page of await pages()) texts.set(page, await readFile(page, "utf8"));
-  expect(texts.size).toBeGreaterThan(8);
+test("every link within the documents leads to a page, and to a heading of it", () => {
+  expect(texts.size).toBeGreaterThan(20);
   const dead: string[] = [];
   for (const [page, text] of texts) {
     for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/g)) {
@@ -34,11 +47,46 @@ test("every link within the documents leads to a page, and to a heading of it", 
   expect(dead).toEqual([]);
 });
 
-test("every page is reached from the README", async () => {
+test("every page is reached from the README", () => {
   const seen = new Set<string>(["README.md"]);
   for (const page of seen) {
-    const text = await readFile(page, "utf8");
+    const text = texts.get(page) ?? "";
     for (const [, target = ""] of text.matchAll(/\]\(([^)#:]+\.md)/g)) seen.add(join(dirname(page), target));
   }
-  expect((await pages()).filter((page) => !seen.has(page))).toEqual([]);
+  expect([...texts.keys()].filter((page) => !seen.has(page))).toEqual([]);
+});
+
+test("every file and folder that a document names is there", () => {
+  const names = new Set([...paths].map((path) => basename(path)));
+  const missing = written().flatMap(([page, text]) =>
+    text
+      .matchAll(/`([\w./-]+)`/g)
+      .map(([, name = ""]) => name)
+      .filter((name) => /\w\.(ts|md|sql|proto|mjs|jsonl)$/.test(name) || folders.includes(name.split("/")[0] ?? ""))
+      // A migration that a recipe makes.
+      .filter((name) => !/^0002_/.test(name))
+      .filter((name) => {
+        const isThere = [name, join(dirname(page), name)].some((path) => paths.has(path.replace(/\/$/, "")));
+        return !isThere && (name.includes("/") || !names.has(name));
+      })
+      .map((name) => `${page}: ${name}`)
+      .toArray(),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("every setting that a process reads has a row in the table of settings, and no other", async () => {
+  const sources = [...paths].filter((path) => /^(services|gateway|deploy)\/.*(?<!\.test)\.ts$/.test(path));
+  const read = await Promise.all(
+    sources.map(async (path) => {
+      const text = await readFile(path, "utf8");
+      if (!/SettingsReader|readSettings/.test(text)) return [];
+      return [...text.matchAll(/(?<=process\.env\.|")[A-Z][A-Z_]+(?=["\s)])/g)].map(([name]) => name);
+    }),
+  );
+  // Codes of errors and names of signals.
+  const used = new Set(read.flat().filter((name) => !/^(E[A-Z]+|SIG[A-Z]+)$/.test(name)));
+  const [settings = ""] = texts.get("docs/operating/settings.md")?.split("## Tests and benchmarks") ?? [];
+  const described = new Set(settings.matchAll(/^\| `([A-Z_]+)`/gm).map(([, name = ""]) => name));
+  expect([...described].toSorted()).toEqual([...used].toSorted());
 });

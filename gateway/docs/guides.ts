@@ -17,12 +17,12 @@ const root = join(import.meta.dirname, "../..");
 
 /** Files by the name that a page has under `/docs`, in the order of the contents. */
 const files = {
-  keys: "docs/keys.md",
-  errors: "docs/errors.md",
-  idempotency: "docs/idempotency.md",
-  redaction: "docs/redaction.md",
-  "rate-limits": "docs/rate-limits.md",
-  revisions: "docs/revisions.md",
+  keys: "docs/reference/keys.md",
+  errors: "docs/reference/errors.md",
+  idempotency: "docs/reference/idempotency.md",
+  redaction: "docs/reference/redaction.md",
+  "rate-limits": "docs/reference/rate-limits.md",
+  revisions: "docs/reference/revisions.md",
   compatibility: "gateway/compat/COVERAGE.md",
 } as const;
 

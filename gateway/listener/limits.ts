@@ -1,4 +1,4 @@
-/** What clients may take of the public listener, in one place. docs/rate-limits.md says the same to users and operators. */
+/** What clients may take of the public listener, in one place. docs/reference/rate-limits.md says the same to users and operators. */
 
 /** Connections, and the time that they may take. */
 export interface ListenerLimits {

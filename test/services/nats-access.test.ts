@@ -178,7 +178,7 @@ test("a server without TLS is refused where TLS is asked for", async () => {
 });
 
 test("the server of the documents lets each process do its part, and a gateway no more than listen", async () => {
-  const text = readFileSync("docs/trust.md", "utf8");
+  const text = readFileSync("docs/operating/nats.md", "utf8");
   const [, example = ""] = /```nats\n([^]*?)```/.exec(text) ?? [];
   const port = await freePort();
   const config = example
