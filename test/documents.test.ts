@@ -1,9 +1,10 @@
-/** The documents: what they link to and name is there, and the settings are complete. */
+/** The documents: what they link to and name is there, the settings are complete, and lines are short enough to read. */
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 
 const folders = ["bench", "deploy", "docs", "gateway", "proto", "scripts", "services", "test"];
+const lineLengthMax = 120;
 let texts: ReadonlyMap<string, string>;
 /** Every file and folder of the project. */
 let paths: ReadonlySet<string>;
@@ -64,7 +65,7 @@ test("every file and folder that a document names is there", () => {
       .map(([, name = ""]) => name)
       .filter((name) => /\w\.(ts|md|sql|proto|mjs|jsonl)$/.test(name) || folders.includes(name.split("/")[0] ?? ""))
       // A migration that a recipe makes.
-      .filter((name) => !/^0002_/.test(name))
+      .filter((name) => !name.startsWith("0002_"))
       .filter((name) => {
         const isThere = [name, join(dirname(page), name)].some((path) => paths.has(path.replace(/\/$/, "")));
         return !isThere && (name.includes("/") || !names.has(name));
@@ -89,4 +90,11 @@ test("every setting that a process reads has a row in the table of settings, and
   const [settings = ""] = texts.get("docs/operating/settings.md")?.split("## Tests and benchmarks") ?? [];
   const described = new Set(settings.matchAll(/^\| `([A-Z_]+)`/gm).map(([, name = ""]) => name));
   expect([...described].toSorted()).toEqual([...used].toSorted());
+});
+
+test("no line is longer than it is comfortable to read", () => {
+  const long = written().flatMap(([page, text]) =>
+    text.split("\n").flatMap((line, index) => (line.length > lineLengthMax ? [`${page}:${index + 1}`] : [])),
+  );
+  expect(long).toEqual([]);
 });
