@@ -1,26 +1,17 @@
 /** The public surface, on one screen: what is registered, in order. */
-import { METHODS } from "node:http";
-import { fastify, type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { Clock } from "#shared/values/clock.ts";
 import type { Log } from "#shared/process/log.ts";
-import { newestRevision } from "#shared/values/revisions.ts";
 import { addHealthRoutes } from "#shared/rpc/server.ts";
 import type { Signals } from "#shared/bus/signals.ts";
 import { bindableServices, type Clients } from "./clients.ts";
-import { sendCompatError } from "./compat/errors.ts";
-import { isCompatPath, normalizeUrl } from "./compat/paths.ts";
 import { compatSurface } from "./compat/surface.ts";
 import { compatDefaults, edgeDefaults, type CompatSettings, type EdgeSettings } from "./config.ts";
 import { docsRoutes } from "./docs/routes.ts";
+import { createHttp } from "./http.ts";
 import { createKeyEnds } from "./key-ends.ts";
 import { createKeyUse } from "./key-use.ts";
-import { createTrust } from "./listener/addresses.ts";
-import { answerClientError } from "./listener/client-errors.ts";
-import { createListener } from "./listener/listener.ts";
-import { readOutRefusedBodies } from "./listener/refused-bodies.ts";
-import { closeGently } from "./listener/shutdown.ts";
-import { measure } from "./measure.ts";
 import { createCursors } from "./cursor.ts";
 import { sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
@@ -33,10 +24,11 @@ import { memoryPlugin } from "./plugins/memory.ts";
 import { preconditionPlugin } from "./plugins/precondition.ts";
 import { rateLimitPlugin } from "./plugins/rate-limit.ts";
 import { collectMethods } from "./plugins/method-not-allowed.ts";
-import { newRequestId, requestPlugin } from "./plugins/request.ts";
-import { securityHeaders, securityHeadersPlugin } from "./plugins/security-headers.ts";
-import { revisionAsked, revisionPlugin } from "./plugins/revision.ts";
+import { requestPlugin } from "./plugins/request.ts";
+import { securityHeadersPlugin } from "./plugins/security-headers.ts";
+import { revisionPlugin } from "./plugins/revision.ts";
 import { createDocument } from "./openapi.ts";
+import { unknownPathPlugin } from "./plugins/unknown-path.ts";
 import { createOperations } from "./operations.ts";
 import { originPlugin } from "./origin.ts";
 import { createAddressWindows } from "./rate/address-windows.ts";
@@ -45,7 +37,6 @@ import { createRateShares } from "./rate/shares.ts";
 import { createProfiles } from "./profiles.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecording } from "./recording.ts";
-import { noSuchPath } from "./refusals.ts";
 
 /** What the gateway works with. */
 export interface GatewayContext {
@@ -64,54 +55,16 @@ export interface GatewayContext {
   callerAgeMsMax?: number | undefined;
   /** Of the compatibility surface; unless given, as without any settings. */
   compat?: CompatSettings | undefined;
-  /** Signs cursors; the same for all gateways of an installation. */
+  /** Encrypts cursors; the same for all gateways of an installation. */
   secret: string;
 }
-
-const bodyBytesMax = 2 * 1024 * 1024;
-// Long enough for any id that is only mistyped; longer paths are no paths of ours.
-const pathParameterLengthMax = 500;
 
 /** Makes the gateway. Closing it waits for the requests under way. */
 export async function createGateway(context: GatewayContext): Promise<FastifyInstance> {
   const { clients, clock, log, limits, registry } = context;
   const edge: EdgeSettings = { ...edgeDefaults, ...context.edge };
   const readiness = context.readiness ?? createReadiness(clients.checkReady);
-  const isTrusted = createTrust(edge.trustedProxies);
-  const listener = createListener(edge.listener, isTrusted, registry);
-  const app: FastifyInstance = fastify({
-    logger: false,
-    genReqId: newRequestId,
-    bodyLimit: bodyBytesMax,
-    serverFactory: listener.serverFactory,
-    trustProxy: edge.trustedProxies.length > 0 && isTrusted,
-    // RFC 9112, section 3.2.2: a target in absolute form is to be taken.
-    rewriteUrl: ({ url = "/" }) =>
-      normalizeUrl(url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, "")),
-    // While it closes it still answers what comes over connections that are open.
-    return503OnClosing: false,
-    // It holds for closing too, which takes as long as clients and SHUTDOWN_DELAY_MS need; the process has a limit of its own.
-    pluginTimeout: 0,
-    routerOptions: { maxParamLength: pathParameterLengthMax },
-    // A path that cannot be read comes here, past all hooks.
-    frameworkErrors: (error, request, reply) => {
-      request.revision = revisionAsked(request) ?? newestRevision;
-      void reply.headers({
-        "x-request-id": request.id,
-        "service-version": request.revision,
-        ...app.rateHeaders(request.ip),
-        ...securityHeaders,
-      });
-      void (isCompatPath(request.url) ? sendCompatError : sendError)(log, error, request, reply);
-    },
-    // What is not even HTTP, or not in time, comes here.
-    clientErrorHandler: (error, socket) =>
-      answerClientError(error, socket, () => app.rateHeaders(socket.remoteAddress ?? "")),
-  });
-  knowAllMethods(app);
-  measure(app, registry);
-  readOutRefusedBodies(app);
-  closeGently(app, listener, readiness, edge.shutdownDelayMs);
+  const app = createHttp({ edge, readiness, log, registry });
 
   const { identity } = clients;
   const shares = createRateShares({ identity, clock, limits, log });
@@ -129,10 +82,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(revisionPlugin);
   await app.register(preconditionPlugin);
   await app.register(idempotencyPlugin, { operations });
-  app.addHook("onRequest", async (request) => {
-    // Before the body is looked at: nobody has said who sends it. An empty id is a slash at the end of the path of a list.
-    if (request.is404 || Object.values(request.params as object).includes("")) throw noSuchPath(request.url);
-  });
+  await app.register(unknownPathPlugin);
   await app.register(memoryPlugin, { bytes: edge.bytes, pages: edge.pages, registry });
   await app.register(inflatePlugin);
   await app.register(jsonBodyPlugin);
@@ -154,18 +104,9 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   docsRoutes(app, createDocument(edge.publicUrl ?? "/"));
   addHealthRoutes(app, () => readiness.check());
   addMethodNotAllowed();
-  // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.
-  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
   app.addHook("onClose", async () => {
     await Promise.all([recording.drain(), profiles.drain(), shares.close(), keyUse.close(), operations.close()]);
   });
   return app;
-}
-
-/** So that each of them is answered by a route, be it with 405. */
-function knowAllMethods(app: FastifyInstance): void {
-  for (const method of METHODS) {
-    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  }
 }

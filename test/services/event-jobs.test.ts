@@ -9,7 +9,6 @@ import { afterAll, expect, inject, test } from "vitest";
 import type { Event, EventInputSchema, EventJobItemSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import { systemClock } from "#shared/values/clock.ts";
 import { decodeId, newId } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openDatabase } from "#shared/database/postgres.ts";
@@ -46,7 +45,7 @@ const itemOf = (index: number, name: string, fields: Input = {}): Item => ({
 });
 
 async function begin(daybook: TestDaybook, propertyId: string, items: Item[], jobId = newId("job")): Promise<string> {
-  await calling(daybook.clients.events.createEventJob({ propertyId, jobId, items }, testCall));
+  await daybook.clients.events.createEventJob({ propertyId, jobId, items }, testCall);
   return jobId;
 }
 

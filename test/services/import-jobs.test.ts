@@ -16,7 +16,6 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { systemClock } from "#shared/values/clock.ts";
 import { decodeId, newId } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openDatabase } from "#shared/database/postgres.ts";
@@ -42,7 +41,7 @@ const person = (name: string, attributes: object = {}): Item =>
   upsertOf({ identifiers: [email(`${name}@example.com`)], attributesJson: JSON.stringify(attributes) });
 
 async function begin(daybook: TestDaybook, propertyId: string, items: Item[], jobId = newId("job")): Promise<string> {
-  const { job } = await calling(daybook.clients.profiles.createImportJob({ propertyId, jobId, items }, testCall));
+  const { job } = await daybook.clients.profiles.createImportJob({ propertyId, jobId, items }, testCall);
   expect(job).toMatchObject({ id: jobId, totalCount: items.length });
   return jobId;
 }
@@ -189,7 +188,7 @@ describeEverywhere("import jobs", (daybook) => {
     const stranger = await daybook().newProperty();
     const name = { propertyId: stranger.propertyId, jobId: jobs[0] ?? "", limit: 1 };
     for (const read of ["getImportJob", "listImportedProfiles", "listImportErrors"] as const) {
-      await expect(calling<unknown>(profiles[read](name, testCall))).rejects.toMatchObject({
+      await expect(profiles[read](name, testCall)).rejects.toMatchObject({
         code: "resource_not_found",
       });
     }
@@ -293,7 +292,7 @@ describeEverywhere("import jobs", (daybook) => {
         job,
       ]);
       const { profiles } = daybook().clients;
-      const gone = calling(profiles.getImportJob({ propertyId, jobId }, testCall));
+      const gone = profiles.getImportJob({ propertyId, jobId }, testCall);
       await expect(gone).rejects.toMatchObject({ code: "resource_not_found" });
       await forgetJobs({ database, clock: systemClock }, importJobs, new AbortController().signal);
       for (const table of ["import_chunks", "import_profiles", "import_errors"]) {

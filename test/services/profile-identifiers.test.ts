@@ -9,7 +9,6 @@ import {
   type UpdateProfileRequestSchema,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { newId } from "#shared/values/ids.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 
 type Update = MessageInitShape<typeof UpdateProfileRequestSchema>;
@@ -29,7 +28,7 @@ describeEverywhere("identifiers of profiles", (daybook) => {
   };
   const update = async (propertyId: string, profileId: string, fields: Update): Promise<Profile> => {
     const request = { propertyId, profileId, source: "test", ...fields };
-    const { profile } = await calling(daybook().clients.profiles.updateProfile(request, testCall));
+    const { profile } = await daybook().clients.profiles.updateProfile(request, testCall);
     if (!profile) throw new Error("there is no profile");
     return profile;
   };
@@ -46,7 +45,7 @@ describeEverywhere("identifiers of profiles", (daybook) => {
     ];
     const { profiles } = daybook().clients;
     const fields = { propertyId, identifiers, source: "test", attributesJson: '{"a":1}' };
-    const conflict = await refusal(calling(profiles.upsertProfile(fields, testCall)));
+    const conflict = await refusal(profiles.upsertProfile(fields, testCall));
     expect(conflict).toMatchObject({ code: "identity_conflict" });
     const { results } = await profiles.upsertProfiles(
       { propertyId, items: [{ ...fields, preferFirst: true }, fields], returnProfiles: true },
@@ -224,6 +223,6 @@ describeEverywhere("identifiers of profiles", (daybook) => {
     const both = await read({ profileIds: [nameless.id, many.id], sort: email });
     expect(both.map(({ id }) => id)).toEqual([nameless.id, many.id]);
     const tooMany = { anyIdentifiers: Array.from({ length: 501 }, (_, index) => identifier("email", `${index}@x.y`)) };
-    expect(await refusal(calling(read(tooMany)))).toMatchObject({ code: "too_many_items", param: "any_identifiers" });
+    expect(await refusal(read(tooMany))).toMatchObject({ code: "too_many_items", param: "any_identifiers" });
   });
 });

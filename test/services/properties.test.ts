@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 
 describeEverywhere("settings of a property", (daybook) => {
@@ -24,9 +23,9 @@ describeEverywhere("settings of a property", (daybook) => {
 
   test("are refused with every field at fault", async () => {
     const request = { name: "x", mode: Mode.TEST, defaultCurrency: "EURO", timezone: "Mars/Olympus" };
-    const refusal: unknown = await calling(daybook().clients.identity.createProperty(request, testCall)).catch(
-      (error: unknown) => error,
-    );
+    const refusal: unknown = await daybook()
+      .clients.identity.createProperty(request, testCall)
+      .catch((error: unknown) => error);
     expect(refusal).toMatchObject({
       code: "parameter_invalid",
       errors: [{ param: "default_currency" }, { param: "timezone" }],

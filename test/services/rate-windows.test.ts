@@ -3,7 +3,6 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { KeyLeaseWishSchema, RateWindow } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { calling } from "#shared/rpc/interceptors.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { createLocalBus } from "#shared/bus/local.ts";
@@ -38,23 +37,21 @@ describeEverywhere("leases", (daybook) => {
     wish: { window, startsAt: toTimestamp(startsAt), wanted, limitDefault, limitUnknown },
   });
   const leaseAll = async (wishes: KeyWish[]) =>
-    (await calling(daybook().clients.identity.leaseRequests({ wishes }, testCall))).leases;
+    (await daybook().clients.identity.leaseRequests({ wishes }, testCall)).leases;
   const giveBack = (key: { propertyId: string; keyId: string }, startsAt: number, count: number) =>
-    calling(
-      daybook().clients.identity.returnRequests(
-        {
-          unused: [
-            {
-              propertyId: key.propertyId,
-              keyId: key.keyId,
-              window: RateWindow.ORDINARY,
-              startsAt: toTimestamp(startsAt),
-              count,
-            },
-          ],
-        },
-        testCall,
-      ),
+    daybook().clients.identity.returnRequests(
+      {
+        unused: [
+          {
+            propertyId: key.propertyId,
+            keyId: key.keyId,
+            window: RateWindow.ORDINARY,
+            startsAt: toTimestamp(startsAt),
+            count,
+          },
+        ],
+      },
+      testCall,
     );
 
   test("are what is wished, but at most a quarter of what is left and never more than that", async () => {
@@ -154,7 +151,7 @@ describeEverywhere("leases", (daybook) => {
     await expect(giveBack(key, at, 0)).rejects.toMatchObject({ code: "parameter_invalid" });
     const { identity } = daybook().clients;
     const use = { propertyId: key.propertyId, keyId: key.keyId, usedAt: toTimestamp(at) };
-    await expect(calling(identity.noteKeyUse({ uses: [use, use] }, testCall))).rejects.toMatchObject({
+    await expect(identity.noteKeyUse({ uses: [use, use] }, testCall)).rejects.toMatchObject({
       code: "parameter_conflict",
     });
   });

@@ -1,7 +1,8 @@
 /** Clients of services, whose calls fail with a DaybookError. */
 import type { DescService } from "@bufbuild/protobuf";
 import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
-import { calling } from "./interceptors.ts";
+import { DaybookError } from "../values/errors.ts";
+import { fromConnectError } from "./errors.ts";
 
 type Method = (input: unknown, options: CallOptions) => Promise<unknown>;
 
@@ -11,9 +12,15 @@ type Method = (input: unknown, options: CallOptions) => Promise<unknown>;
  */
 export function createServiceClient<S extends DescService>(service: S, transport: Transport): Client<S> {
   const methods = Object.entries(createClient(service, transport)) as unknown as [string, Method][];
-  const wrapped = methods.map(([name, method]) => [
+  const wrapped = methods.map(([name, method]): [string, Method] => [
     name,
-    (input: unknown, options: CallOptions) => calling(method(input, options)),
+    async (input, options) => {
+      try {
+        return await method(input, options);
+      } catch (error) {
+        throw fromConnectError(error);
+      }
+    },
   ]);
   return Object.fromEntries(wrapped) as Client<S>;
 }
@@ -41,9 +48,13 @@ export function bindable<C extends object>(client: C): (options: CallOptions) =>
     Object.defineProperty(Bound.prototype, name, {
       value(this: Bound, input: unknown, rename?: (param: string) => string) {
         const response = method(input, this.options);
-        return rename ? calling(response, rename) : response;
+        return rename ? response.catch((error: unknown) => throwRenamed(error, rename)) : response;
       },
     });
   }
   return (options) => new Bound(options) as unknown as BoundClient<C>;
+}
+
+function throwRenamed(error: unknown, rename: (param: string) => string): never {
+  throw error instanceof DaybookError ? error.withParams(rename) : error;
 }

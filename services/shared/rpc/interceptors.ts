@@ -11,7 +11,7 @@ import {
 } from "@connectrpc/connect";
 import { Histogram, type Registry } from "prom-client";
 import { errorCatalogue, internalError, DaybookError, serviceUnavailable } from "../values/errors.ts";
-import { fromConnectError, toConnectError } from "./errors.ts";
+import { toConnectError } from "./errors.ts";
 import { isId } from "../values/ids.ts";
 import type { Log } from "../process/log.ts";
 import { isDatabaseAway } from "../database/failures.ts";
@@ -72,19 +72,6 @@ export function showCredential(credential: string): Interceptor {
     request.header.set("authorization", `Bearer ${credential}`);
     return next(request);
   };
-}
-
-/**
- * Calls, and turns what they fail with into a DaybookError.
- * @param rename names the fields at fault as the caller knows them.
- */
-export async function calling<T>(response: Promise<T>, rename?: (param: string) => string): Promise<T> {
-  try {
-    return await response;
-  } catch (error) {
-    const ours = fromConnectError(error);
-    throw rename ? ours.withParams(rename) : ours;
-  }
 }
 
 /** Interceptors of a server. Who may call is checked before, by `credentialCheck`, as a body may be large. */
