@@ -1,5 +1,6 @@
 import { statement } from "#shared/database/postgres.ts";
 
+/** Adds messages of one subject, each to be published after its delay. */
 export const insertMessages = statement(
   "profile.outbox.insert",
   `INSERT INTO profile.outbox (property_id, id, subject, payload, available_at)
