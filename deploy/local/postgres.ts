@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { pause } from "#shared/scheduling/pause.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import { prepareServicesRole, servicesRole } from "./services-role.ts";
 import { isAlive, newInternalSecret } from "./state.ts";
@@ -86,7 +87,7 @@ export async function startPostgres(
         process.stderr.write(`PostgreSQL has ended and is started again; see ${logFile}\n`);
         server = await start();
       }
-      await sleep(watchIntervalMs, undefined, { signal: closing.signal }).catch(() => undefined);
+      await pause(watchIntervalMs, closing.signal);
     }
   })();
   return {

@@ -2,10 +2,10 @@
  * Counts the stored events of a property anew, beside what is shown, while recording goes on. What was received up to an instant is read from the
  * event service; what is received later is added by the consumer to both. When all is counted it is shown in the place of what was.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Event, ListEventsResponse } from "#proto/daybook/event/v1/event_pb.ts";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
+import { pause } from "#shared/scheduling/pause.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
@@ -47,7 +47,7 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
     const { recordedUpTo } = await context.events.getWatermark({ propertyId }, options);
     if (recordedUpTo && fromTimestamp(recordedUpTo) >= upTo) break;
     await touch();
-    await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+    await pause(waitMs, signal);
     if (signal.aborted) return;
   }
   let reading: Promise<ListEventsResponse> | undefined = readPage(

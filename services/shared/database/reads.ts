@@ -3,7 +3,7 @@
  * keeps a write, or a read of another property, waiting. A statement that nobody waits for any more is cancelled.
  */
 import { availableParallelism } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../scheduling/pause.ts";
 import { cancelStatement } from "./cancel.ts";
 import { DaybookError } from "../values/errors.ts";
 import { createFairShare, type FairShare } from "../scheduling/fair-share.ts";
@@ -60,7 +60,7 @@ export function createReads(pool: Database, log: Log): Reads {
       try {
         while (!done.signal.aborted) {
           await cancelStatement(connection);
-          await sleep(cancelAgainMs, undefined, { signal: done.signal }).catch(() => undefined);
+          await pause(cancelAgainMs, done.signal);
         }
       } catch (error) {
         log.warn({ err: error }, "a statement could not be cancelled");

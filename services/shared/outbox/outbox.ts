@@ -6,8 +6,8 @@
  * Rows that wait are not passed by a mark: one that commits late, behind others with a higher id, is simply found by the next look. Several
  * relays share the table, each taking rows that no other holds.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Registry } from "prom-client";
+import { pause } from "../scheduling/pause.ts";
 import { BusAwayError, type Bus, type Place } from "../bus/bus.ts";
 import { asError, reasonOf } from "../bus/delivery.ts";
 import { DaybookError } from "../values/errors.ts";
@@ -131,7 +131,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       const { session } = bus;
       if (session !== settledSession) {
         if (await settle(stopping.signal)) settledSession = session;
-        else await pause(awayPauseMs);
+        else await pause(awayPauseMs, stopping.signal);
         continue;
       }
       wakeUp = Promise.withResolvers<void>();
@@ -141,17 +141,13 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       } catch (error) {
         log.warn({ err: error }, "the outbox cannot be read");
       }
-      if (round.isAway) await pause(awayPauseMs);
+      if (round.isAway) await pause(awayPauseMs, stopping.signal);
       if (round.taken === outboxTakeRowsMax) continue;
-      if (round.taken > 0) await pause(paceMs);
+      if (round.taken > 0) await pause(paceMs, stopping.signal);
       const timer = setTimeout(wakeUp.resolve, lookIntervalMs);
       await wakeUp.promise;
       clearTimeout(timer);
     }
-  }
-
-  async function pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   }
 
   const wake = (): void => wakeUp.resolve();

@@ -1,5 +1,5 @@
 /** Whether an outbox has room: a bus that is away for long must not fill the database's disk. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { repeat } from "../scheduling/repeat.ts";
 import type { SettingsReader } from "../process/config.ts";
 import type { Closable } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
@@ -28,8 +28,11 @@ export function watchRoom(
   log: Log,
 ): { hasRoom: () => boolean; start: () => Closable } {
   let hasRoom = true;
+  let nextAtMs = 0;
 
   async function measure(): Promise<void> {
+    const startMs = performance.now();
+    if (startMs < nextAtMs) return;
     try {
       const [{ bytes } = { bytes: 0 }] = await statements.measure(database, [outboxBytesMax]);
       const isFull = bytes > outboxBytesMax;
@@ -39,29 +42,16 @@ export function watchRoom(
     } catch (error) {
       log.warn({ err: error }, "the outbox cannot be measured");
     }
-  }
-
-  async function run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const startMs = performance.now();
-      await measure();
-      const fairMs = (performance.now() - startMs) * pauseFactor;
-      const pauseMs = Math.min(measureIntervalMsMax, Math.max(measureIntervalMsMin, fairMs));
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    }
+    const endMs = performance.now();
+    nextAtMs = endMs + Math.min(measureIntervalMsMax, (endMs - startMs) * pauseFactor);
   }
 
   return {
     hasRoom: () => hasRoom,
     start() {
-      const stopping = new AbortController();
-      const running = run(stopping.signal);
-      return {
-        close() {
-          stopping.abort();
-          return running;
-        },
-      };
+      const measuring = repeat(measureIntervalMsMin, log, "measure the outbox", measure);
+      measuring.wake();
+      return measuring;
     },
   };
 }

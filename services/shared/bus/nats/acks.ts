@@ -1,7 +1,7 @@
 /** Acknowledgements that arrive: a server that went away may not have heard the last of them, and is told again when it is back. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { JsMsg } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { pause } from "../../scheduling/pause.ts";
 import type { Closable } from "../../process/lifecycle.ts";
 import { ackWaitMs } from "./stream.ts";
 
@@ -30,7 +30,7 @@ export function createAcks(connection: NatsConnection): Acks {
         await connection.request(last, ackText, { timeout: confirmTimeoutMs });
         return;
       } catch {
-        await sleep(repeatDelayMs, undefined, { signal: closing.signal }).catch(() => undefined);
+        await pause(repeatDelayMs, closing.signal);
       }
     }
   }

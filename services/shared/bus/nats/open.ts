@@ -2,7 +2,7 @@
  * The bus on NATS for a process that does not wait for NATS: it connects in the background. Until then it is as while the server is away:
  * publishing fails, so what is to be published stays in the outbox, and consumers take nothing.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../../scheduling/pause.ts";
 import { BusAwayError, type Bus, type BusHandler } from "../bus.ts";
 import { connectNatsBus, type NatsBusOptions } from "./bus.ts";
 
@@ -32,7 +32,7 @@ export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
         return await to.subscribe(consumer, subject, handler);
       } catch (error) {
         log.warn({ err: error, consumer }, "a consumer cannot be made for now");
-        await sleep(subscribeRetryMs, undefined, { signal }).catch(() => undefined);
+        await pause(subscribeRetryMs, signal);
       }
     }
   }
