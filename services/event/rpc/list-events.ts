@@ -1,10 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { EventSort, ListEventsResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId, encodeId } from "#shared/values/ids.ts";
 import { onwardReadOptions } from "#shared/rpc/interceptors.ts";
-import { readPage } from "#shared/values/page.ts";
+import { checkLimit, readPage } from "#shared/values/page.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
 import { toEvent } from "../mapping.ts";
@@ -16,9 +15,7 @@ const limitMax = 1000;
 export function listEvents({ reads, profiles }: EventContext): ServiceImpl<typeof EventService>["listEvents"] {
   return async (request, handlerContext) => {
     const { propertyId, limit, ascending, after, source, profileId } = request;
-    if (limit < 1 || limit > limitMax) {
-      throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} events.`, { param: "limit" });
-    }
+    checkLimit(limit, limitMax, "events");
     const property = decodeId("prop", propertyId, "property_id");
     const options = onwardReadOptions(handlerContext);
     const wanted = profileId === undefined ? undefined : encodeId("prof", decodeId("prof", profileId, "profile_id"));

@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ListImportedProfilesResponseSchema, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { readJob } from "#shared/jobs/jobs.ts";
-import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId, encodeId } from "#shared/values/ids.ts";
+import { checkLimit, pageOf } from "#shared/values/page.ts";
 import type { ProfileContext } from "../context.ts";
 import { importJobs } from "../imports.ts";
 import { toProfile } from "../mapping.ts";
@@ -16,20 +16,17 @@ export function listImportedProfiles(
   context: ProfileContext,
 ): ServiceImpl<typeof ProfileService>["listImportedProfiles"] {
   return async ({ limit, afterProfileId, ...named }, { signal }) => {
-    if (limit < 1 || limit > limitMax) {
-      throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
-    }
+    checkLimit(limit, limitMax, "profiles");
     const after = afterProfileId === undefined ? null : decodeId("prof", afterProfileId, "after_profile_id");
     const { property_id: property, id: job } = await readJob(context, importJobs, named);
-    const rows = await list(context.reads.of(property, signal), [property, job, after, limit + 1]);
-    const ids = rows.slice(0, limit).map(({ profile_id }) => profile_id);
-    const found = new Map(
-      (await readProfiles(context.reads.of(property, signal), [property, ids])).map((row) => [row.id, row]),
-    );
+    const reader = context.reads.of(property, signal);
+    const { rows, hasMore } = await pageOf(limit, (most) => list(reader, [property, job, after, most]));
+    const ids = rows.map(({ profile_id }) => profile_id);
+    const found = new Map((await readProfiles(reader, [property, ids])).map((row) => [row.id, row]));
     const last = ids.at(-1);
     return create(ListImportedProfilesResponseSchema, {
       profiles: ids.flatMap((id) => found.get(id) ?? []).map((row) => toProfile(readRow(row))),
-      hasMore: rows.length > limit,
+      hasMore,
       lastProfileId: last === undefined ? undefined : encodeId("prof", last),
     });
   };

@@ -11,7 +11,7 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
-import { readPage } from "#shared/values/page.ts";
+import { checkLimit, readPage } from "#shared/values/page.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, toRange } from "#shared/values/time.ts";
 import type { ProfileContext } from "../context.ts";
@@ -45,9 +45,7 @@ interface Place {
 export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof ProfileService>["listProfiles"] {
   return async (request, { signal }) => {
     const { limit, ascending, tag } = request;
-    if (limit < 1 || limit > limitMax) {
-      throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} profiles.`, { param: "limit" });
-    }
+    checkLimit(limit, limitMax, "profiles");
     const property = decodeId("prop", request.propertyId, "property_id");
     const reader = reads.of(property, signal);
     const ids = await findWanted(reader, property, request);

@@ -1,9 +1,33 @@
 /** Pages of lists: as many rows as are asked for, unless they are too large together. */
+import { DaybookError } from "./errors.ts";
 
 /** Bytes of one page, above which it ends; so a page holds at most these and one row. */
 export const pageBytesMax = 16 * 1024 * 1024;
 /** Rows that are read at once. */
 export const stepRowsMax = 100;
+
+/**
+ * Checks how many rows of a list are asked for.
+ * @param noun names them, in the plural.
+ * @throws DaybookError `parameter_invalid`.
+ */
+export function checkLimit(limit: number, limitMax: number, noun: string): void {
+  if (limit >= 1 && limit <= limitMax) return;
+  throw new DaybookError("parameter_invalid", `A page has 1 to ${limitMax} ${noun}.`, { param: "limit" });
+}
+
+/**
+ * Reads one page of a list whose rows are small.
+ * @param read reads up to so many rows.
+ */
+export async function pageOf<Row>(
+  limit: number,
+  read: (limit: number) => Promise<Row[]>,
+): Promise<{ rows: Row[]; hasMore: boolean }> {
+  // One more than asked for tells whether more follow.
+  const found = await read(limit + 1);
+  return { rows: found.slice(0, limit), hasMore: found.length > limit };
+}
 
 /** How a list is read. */
 export interface PageReader<Row, Place> {
