@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { countRows, type BenchDatabase } from "../support/database.ts";
@@ -67,10 +67,10 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
     services,
     async newKey(ordinary) {
       const request = { propertyId, name: "bench", scopes: ["events:write"], rateLimits: { ordinary } };
-      return (await identity.createKey(request, callOptions({ requestId: "", caller: "bench" }))).secret;
+      return (await identity.createKey(request, systemCall("bench"))).secret;
     },
     async newProperty() {
-      const call = callOptions({ requestId: "", caller: "bench" });
+      const call = systemCall("bench");
       const { property } = await identity.createProperty({ name: "bench", mode: Mode.TEST }, call);
       const request = { propertyId: property?.id ?? "", name: "bench", scopes: ["events:write"] };
       const { secret } = await identity.createKey(request, call);

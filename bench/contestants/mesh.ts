@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
 import { startMesh } from "../../test/support/mesh.ts";
@@ -22,7 +22,7 @@ export async function startMeshContestant(server: BenchDatabase, owner: Owner): 
   const env = { RATE_LIMIT_PER_MINUTE: limit };
   const mesh = await startMesh({ databaseUrl: database.url, natsUrl: nats.url, env }, owner);
   const identity = createClient(IdentityService, http2Transport(mesh.identityUrl, mesh.internalToken));
-  const call = callOptions({ requestId: "", caller: "bench" });
+  const call = systemCall("bench");
   const { property } = await identity.createProperty({ name: "Bench", mode: Mode.LIVE }, call);
   const propertyId = property?.id ?? "";
   const { secret } = await identity.createKey({ propertyId, name: "bench", scopes: ["events:write"] }, call);

@@ -4,7 +4,7 @@ import type { Transport } from "@connectrpc/connect";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { createServiceClient } from "#shared/rpc/clients.ts";
 import { readSettings } from "#shared/process/config.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { runProcess, type Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
@@ -86,7 +86,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
 
 /** Whether a key opens anything: a database that was in use before has keys of its own. */
 async function isGood(secret: string, identity: Transport): Promise<boolean> {
-  const call = callOptions({ requestId: "", caller: "npm start" });
+  const call = systemCall("npm start");
   const client = createServiceClient(IdentityService, identity);
   return client.authenticateKey({ secretHash: hashSecret(secret) }, call).then(
     () => true,

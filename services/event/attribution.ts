@@ -4,7 +4,7 @@ import type { CallOptions, Client } from "@connectrpc/connect";
 import { EventsLinkedSchema, type Event, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileStatus, type Profile, type ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
@@ -19,7 +19,7 @@ export interface Identifier {
 
 const rowsMax = 1_000;
 const linkedSubject = "daybook.event.linked";
-const ownCall = callOptions({ requestId: "", caller: "event" });
+const ownCall = systemCall("event");
 
 /** Gives events of merged profiles to their survivors. The events themselves keep what they were recorded with. */
 export async function readAsSurvivors(

@@ -4,7 +4,7 @@ import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_
 import { ProfilesChangedSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { decodeId, encodeId, nilUuid, type Uuid } from "#shared/values/ids.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { deleteReplaced, rewriteMessages } from "#shared/outbox/outbox.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros } from "#shared/values/time.ts";
@@ -85,7 +85,7 @@ async function forgetAnswers(
   profileIds: readonly string[],
 ): Promise<void> {
   const propertyId = encodeId("prop", property);
-  const options = callOptions({ requestId: "", caller: "event" });
+  const options = systemCall("event");
   const forget = async (ids: string[]): Promise<void> => {
     if (ids.length > 0) await identity.forgetAnswers({ propertyId, ids }, options);
   };

@@ -23,7 +23,7 @@ import { jobStatements } from "#shared/jobs/sql.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { encodeId, newId } from "#shared/values/ids.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { EventContext } from "./context.ts";
 import { ingest, type Outcome } from "./ingest.ts";
 
@@ -77,7 +77,7 @@ async function recordItems(
   { property, operationOf }: JobChunk,
 ): Promise<Outcome[]> {
   const propertyId = encodeId("prop", property);
-  const options = callOptions({ requestId: "", caller: "event" });
+  const options = systemCall("event");
   await updateProfiles(context, propertyId, items, options);
   const owners = await writeProfiles(context, propertyId, items, operationOf, options);
   const wanted = items.map(({ event }, index): EventInput | DaybookError => {

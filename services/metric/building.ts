@@ -7,7 +7,7 @@ import type { Event, ListEventsResponse } from "#proto/daybook/event/v1/event_pb
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
 import { pause } from "#shared/scheduling/pause.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
@@ -21,7 +21,7 @@ const waitMs = 200;
 // A builder that says nothing for this long has ended, and another takes over where it was.
 const silenceSeconds = 30;
 const rowsMax = 5_000;
-const options = callOptions({ requestId: "", caller: "metric" });
+const options = systemCall("metric");
 
 /** Thrown when somebody had the building begun anew meanwhile. */
 class BegunAnew extends Error {}

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { Interval, Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
 import { newEmail } from "../support/people.ts";
@@ -102,7 +102,7 @@ describeEverywhere("fairness", (daybook) => {
           timezone: "UTC",
           conditions: [{ field: `properties.${marker}`, valueJson: "1" }],
         },
-        callOptions({ requestId: "", caller: "test" }, 1_500),
+        systemCall("test", 1_500),
       );
       const failing = Promise.allSettled([asking]);
       await eventually(async () => ((await running(client, marker)) === 1 ? true : undefined));

@@ -4,11 +4,11 @@ import { createClient } from "@connectrpc/connect";
 import { expect, inject, test } from "vitest";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
 import { connectToMesh, testCall } from "../support/daybook.ts";
 
-const call = callOptions({ requestId: "", caller: "test" });
+const call = systemCall("test");
 
 test("a service answers nobody without the internal credential", async () => {
   const { identityUrl, eventUrl } = inject("mesh");

@@ -2,7 +2,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { describe, inject } from "vitest";
 import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { createSigner } from "#shared/bus/nats/signature.ts";
@@ -64,7 +64,7 @@ export const singleProcessToken = "a token for the single process of the tests";
 export const testSigner = createSigner(singleProcessToken);
 
 /** On whose behalf the tests call services. */
-export const testCall = callOptions({ requestId: "", caller: "test" }, 30_000);
+export const testCall = systemCall("test", 30_000);
 
 /** A suite, of a Daybook that all test files share. */
 type Suite = (daybook: () => TestDaybook) => void;

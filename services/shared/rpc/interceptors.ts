@@ -38,6 +38,14 @@ export function callOptions(call: Call, timeoutMs = callTimeoutMs, signal?: Abor
   return { timeoutMs, contextValues: createContextValues().set(callKey, call), ...(signal ? { signal } : {}) };
 }
 
+/**
+ * Options for a call that a process makes by itself.
+ * @param caller the name of a service or tool.
+ */
+export function systemCall(caller: string, timeoutMs?: number): CallOptions {
+  return callOptions({ requestId: "", caller }, timeoutMs);
+}
+
 /** On whose behalf a handler is at work. */
 export function callOf(context: HandlerContext): Call {
   return context.values.get(callKey);
