@@ -97,14 +97,6 @@ export function operationOf({ operation }: FastifyRequest, part?: string | numbe
   return { operationId: encodeId("op", deriveUuid(decodeId("op", operationId, "operation_id"), String(part))) };
 }
 
-/** As operationOf, for an event. */
-export function eventOperationOf(
-  request: FastifyRequest,
-  part?: number,
-): { operationId?: string; operationIsNew?: boolean } {
-  return { ...operationOf(request, part), operationIsNew: request.operation?.attempt === 1 };
-}
-
 /** Whether a request is of an operation that changes something. */
 export function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
   return config.operation !== undefined && !config.operation.reads && writeMethods.has(method);
