@@ -1,6 +1,6 @@
 /** Upserts that concern the same profile, decided one after the other and written at once. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { DaybookError, settle } from "#shared/values/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { Attributes } from "./domain/attributes.ts";
 import { identifierKey, type WantedIdentifier } from "#shared/values/identifiers.ts";
@@ -148,11 +148,6 @@ function join(first: Plan, second: Plan): Plan {
 }
 
 /** Does what may be refused, and gives the refusal as a value. */
-export async function settling<T>(request: UpsertProfileRequest, work: () => T): Promise<T | DaybookError> {
-  try {
-    return await listingFaults(request, () => Promise.resolve().then(work));
-  } catch (error) {
-    if (error instanceof DaybookError) return error;
-    throw error;
-  }
+export function settling<T>(request: UpsertProfileRequest, work: () => T): Promise<T | DaybookError> {
+  return settle(listingFaults(request, () => Promise.resolve().then(work)));
 }

@@ -1,6 +1,6 @@
 /** Refusals that name every field at fault, not only the first that the work came upon. */
 import type { AttributeOperation, IdentifierInput, LocationPatch } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { DaybookError, settleNow, type FieldError } from "#shared/values/errors.ts";
 import { changeAttributes, toLocationChanges } from "./convert.ts";
 import { readIdentifiers } from "#shared/values/identifiers.ts";
 import { changeLocation } from "./domain/location.ts";
@@ -31,14 +31,10 @@ export async function listingFaults<T>(fields: ProfileFields, work: () => Promis
 
 function findFaults({ identifiers, attributesJson, attributeOperations = [], location }: ProfileFields): FieldError[] {
   const tryOut = (work: () => unknown): FieldError[] => {
-    try {
-      work();
-      return [];
-    } catch (error) {
-      if (!(error instanceof DaybookError)) throw error;
-      const { code, message, param, errors } = error;
-      return errors.length > 0 ? [...errors] : [{ code, message, param }];
-    }
+    const refusal = settleNow(work);
+    if (!(refusal instanceof DaybookError)) return [];
+    const { code, message, param, errors } = refusal;
+    return errors.length > 0 ? [...errors] : [{ code, message, param }];
   };
   return [
     ...tryOut(() => identifiers && readIdentifiers(identifiers)),

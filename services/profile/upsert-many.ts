@@ -1,6 +1,6 @@
 /** Upserts of many: those that have nothing to do with each other go together. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { DaybookError, settle } from "#shared/values/errors.ts";
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
 import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
@@ -163,8 +163,5 @@ function toDoneOperations(step: Step<Item>): DoneOperation[] {
 }
 
 async function upsertAlone(context: ProfileContext, property: Uuid, item: Item): Promise<void> {
-  item.outcome = await upsert(context, property, item.request).catch((error: unknown) => {
-    if (error instanceof DaybookError) return error;
-    throw error;
-  });
+  item.outcome = await settle(upsert(context, property, item.request));
 }

@@ -159,6 +159,28 @@ export function internalError(cause: unknown): DaybookError {
   return new DaybookError("internal_error", "Something went wrong on our side. Try again.", { cause });
 }
 
+/**
+ * Waits for work that may be refused.
+ * @returns its result, or the refusal. Whatever else is thrown goes on.
+ */
+export async function settle<T>(work: Promise<T>): Promise<T | DaybookError> {
+  return work.catch(refusalOf);
+}
+
+/** The same for work that is done at once. */
+export function settleNow<T>(work: () => T): T | DaybookError {
+  try {
+    return work();
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function refusalOf(error: unknown): DaybookError {
+  if (error instanceof DaybookError) return error;
+  throw error;
+}
+
 /** Whether a text is one of the catalogue's codes. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorCatalogue, code);
