@@ -4,7 +4,7 @@
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
-import { Counter, type Registry } from "prom-client";
+import { Counter } from "prom-client";
 import {
   CreateEventJobRequestSchema,
   EventJobItemSchema,
@@ -20,7 +20,8 @@ import { isAway } from "#shared/bus/delivery.ts";
 import { createJobs, type JobChunk, type JobKind, type Jobs } from "#shared/jobs/jobs.ts";
 import { settleItems } from "#shared/jobs/settle-items.ts";
 import { jobStatements } from "#shared/jobs/sql.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { metricOf } from "#shared/process/metrics.ts";
+import { DaybookError, settle } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { encodeId, newId } from "#shared/values/ids.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
@@ -45,6 +46,16 @@ const groupBytesMax = 1024 * 1024;
 /** Makes the jobs of events. */
 export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
   const { log, registry } = context;
+  const refusedItems = metricOf(
+    registry,
+    "daybook_event_job_items_refused_total",
+    (base) =>
+      new Counter({
+        ...base,
+        help: "Items of jobs of events that were refused.",
+        labelNames: ["code"],
+      }),
+  );
   return createJobs<EventJobItem, Outcome>(context, eventJobs, {
     chunkSchema: CreateEventJobRequestSchema,
     readItem,
@@ -52,7 +63,7 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
     onRefused(refused, { job, chunk }) {
       const byCode = Map.groupBy(refused, ({ code }) => code);
       const codes = Object.fromEntries([...byCode].map(([code, some]) => [code, some.length]));
-      for (const [code, count] of Object.entries(codes)) refusedItems(registry).inc({ code }, count);
+      for (const [code, count] of Object.entries(codes)) refusedItems.inc({ code }, count);
       const jobId = encodeId("job", job);
       log.warn({ jobId, chunk, refused: refused.length, codes }, "items of a job of events were refused");
     },
@@ -123,12 +134,10 @@ async function updateProfiles(
   const codes: string[] = [];
   for (const { update } of items) {
     if (!update) continue;
-    try {
-      await profiles.updateProfile({ ...update, propertyId }, options);
-    } catch (error) {
-      if (!(error instanceof DaybookError) || isAway(error)) throw error;
-      codes.push(error.code);
-    }
+    const outcome = await settle(profiles.updateProfile({ ...update, propertyId }, options));
+    if (!(outcome instanceof DaybookError)) continue;
+    if (isAway(outcome)) throw outcome;
+    codes.push(outcome.code);
   }
   if (codes.length === 0) return;
   log.warn(
@@ -209,13 +218,4 @@ async function upsertAll(
     upserted.push(...outcomes);
   }
   return upserted;
-}
-
-/** One counter for all services of a process. */
-function refusedItems(registry: Registry): Counter {
-  const name = "daybook_event_job_items_refused_total";
-  const known = registry.getSingleMetric(name);
-  if (known) return known as Counter;
-  const help = "Items of jobs of events that were refused.";
-  return new Counter({ name, help, labelNames: ["code"], registers: [registry] });
 }

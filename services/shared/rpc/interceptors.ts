@@ -14,6 +14,7 @@ import { errorCatalogue, internalError, DaybookError, serviceUnavailable } from 
 import { toConnectError } from "./errors.ts";
 import { isId } from "../values/ids.ts";
 import type { Log } from "../process/log.ts";
+import { metricOf } from "../process/metrics.ts";
 import { isDatabaseAway } from "../database/failures.ts";
 
 /** On whose behalf a call is made. */
@@ -84,7 +85,17 @@ export function showCredential(credential: string): Interceptor {
 
 /** Interceptors of a server. Who may call is checked before, by `credentialCheck`, as a body may be large. */
 export function serverInterceptors(log: Log, registry: Registry): Interceptor[] {
-  const duration = durationOf(registry);
+  const duration = metricOf(
+    registry,
+    "daybook_rpc_duration_seconds",
+    (base) =>
+      new Histogram({
+        ...base,
+        help: "Time to answer a call.",
+        labelNames: ["method", "code"],
+        buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      }),
+  );
 
   return [
     (next) => async (request) => {
@@ -108,20 +119,6 @@ export function serverInterceptors(log: Log, registry: Registry): Interceptor[] 
       }
     },
   ];
-}
-
-/** One histogram for all services of a process. */
-function durationOf(registry: Registry): Histogram {
-  const name = "daybook_rpc_duration_seconds";
-  const known = registry.getSingleMetric(name);
-  if (known) return known as Histogram;
-  return new Histogram({
-    name,
-    help: "Time to answer a call.",
-    labelNames: ["method", "code"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-    registers: [registry],
-  });
 }
 
 /** What failed after nobody waited for it any more failed for that reason. Only a deadline that passed is news. */

@@ -2,6 +2,7 @@
 import type { JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { Counter, type Registry } from "prom-client";
 import type { Log } from "../../process/log.ts";
+import { metricOf } from "../../process/metrics.ts";
 import type { Acks } from "./acks.ts";
 import { bury, isFor } from "./dead-letters.ts";
 import type { Signer } from "./signature.ts";
@@ -25,7 +26,16 @@ const retryDelayMs = 1_000;
 /** @returns those of the messages that are signed, in order. */
 export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: Checking): AsyncGenerator<JsMsg> {
   const { consumer, client, acks, signer, registry, log } = checking;
-  const counter = forgedCounter(registry);
+  const counter = metricOf(
+    registry,
+    "daybook_bus_unsigned_messages_total",
+    (base) =>
+      new Counter({
+        ...base,
+        help: "Messages that were not taken because their signature was missing or wrong.",
+        labelNames: ["consumer"],
+      }),
+  );
   counter.inc({ consumer }, 0);
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   for await (const message of messages) {
@@ -54,13 +64,4 @@ export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: 
       else message.nak(retryDelayMs);
     }
   }
-}
-
-/** One counter for all consumers of a process. */
-function forgedCounter(registry: Registry): Counter {
-  const name = "daybook_bus_unsigned_messages_total";
-  const known = registry.getSingleMetric(name);
-  if (known) return known as Counter;
-  const help = "Messages that were not taken because their signature was missing or wrong.";
-  return new Counter({ name, help, labelNames: ["consumer"], registers: [registry] });
 }
