@@ -1,6 +1,6 @@
 /** The native surface: flat JSON. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { checkFaults, DaybookError } from "#shared/values/errors.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
 import type { SurfaceContext } from "../surface/exchange.ts";
 import { addRoutes } from "../surface/routes.ts";
@@ -29,12 +29,12 @@ function exchangeReader<Body>(context: SurfaceContext, url: string, operation: N
   return (request: FastifyRequest, reply: FastifyReply): NativeExchange<Body> => {
     // As Fastify's parser gives it.
     const { query, faults } = readQuery(request.query as Record<string, string | string[]>, operation.query ?? {});
-    if (!operation.body) check(faults);
+    if (!operation.body) checkFaults(faults);
     const ids = readIds(request.params);
     const precondition = operation.precondition && readPrecondition(request);
     if (precondition && operation.precondition === "refused") throw noVersionYet();
     const { value, faults: bodyFaults = [] } = operation.body?.examine(request.body) ?? {};
-    check([...faults, ...bodyFaults]);
+    checkFaults([...faults, ...bodyFaults]);
     return new NativeExchange(context, request, reply, { ids, precondition, query, body: value as Body });
   };
 }
@@ -42,9 +42,4 @@ function exchangeReader<Body>(context: SurfaceContext, url: string, operation: N
 function noVersionYet(): DaybookError {
   const message = "`If-Match` must be left out: a profile that is created has no version yet.";
   return new DaybookError("precondition_failed", message, { param: "If-Match" });
-}
-
-/** @throws DaybookError if there are any. */
-function check(faults: readonly FieldError[]): void {
-  if (faults.length > 0) throw DaybookError.ofFields(faults);
 }

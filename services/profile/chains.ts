@@ -1,11 +1,10 @@
 /** Upserts that concern the same profile, decided one after the other and written at once. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, settle } from "#shared/values/errors.ts";
+import { DaybookError, settleNow } from "#shared/values/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { Attributes } from "./domain/attributes.ts";
 import { identifierKey, type WantedIdentifier } from "#shared/values/identifiers.ts";
 import type { Uuid } from "#shared/values/ids.ts";
-import { listingFaults } from "./faults.ts";
 import { findHolders } from "./holders.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
@@ -103,7 +102,7 @@ export async function planChain<Item extends Upsert>(
   const attributes = row && new Attributes(row.attributes);
   for (const [index, item] of items.entries()) {
     await pauses.next();
-    const planned = await settling(item.request, () => planUpsert(turn, item, row ? [row] : holders, attributes));
+    const planned = settleNow(() => planUpsert(turn, item, row ? [row] : holders, attributes));
     if (planned instanceof DaybookError) {
       steps.push({ item, error: planned });
       if (row) attributes?.revertTo(row.attributes);
@@ -145,9 +144,4 @@ function join(first: Plan, second: Plan): Plan {
     attributes: second.attributes ?? first.attributes,
     messages: [...first.messages, ...second.messages],
   };
-}
-
-/** Does what may be refused, and gives the refusal as a value. */
-export function settling<T>(request: UpsertProfileRequest, work: () => T): Promise<T | DaybookError> {
-  return settle(listingFaults(request, () => Promise.resolve().then(work)));
 }

@@ -5,14 +5,53 @@ import {
   type LocationPatch,
   type Precondition,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { checkFaults, DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { findValuePresenceFault, missingOp } from "#shared/values/attribute-operations.ts";
 import { locationFields } from "#shared/values/location.ts";
 import type { AttributeOperation } from "./domain/attribute-operations.ts";
 import { Attributes } from "./domain/attributes.ts";
-import type { LocationChanges } from "./domain/location.ts";
+import { changeLocation, type LocationChanges, type StoredLocation } from "./domain/location.ts";
 
-export function toLocationChanges(patch: LocationPatch | undefined): LocationChanges {
+/** What a write says of attributes and location. */
+interface ProfileFields {
+  attributesJson?: string;
+  attributeOperations?: OperationMessage[];
+  location?: LocationPatch;
+}
+
+/**
+ * Applies what a write says of attributes, whole keys first and then operations, and of the location.
+ * @param current those of the profile. Attributes may be under several changes.
+ * @param faults of the rest of the write, which are listed first.
+ * @throws DaybookError with every field at fault; then nothing of the attributes is changed.
+ */
+export function changeFields(
+  current: { attributes: string | Attributes; location: StoredLocation | null },
+  { attributesJson, attributeOperations = [], location }: ProfileFields,
+  faults: FieldError[] = [],
+): { attributes: string; location: StoredLocation | null } {
+  const attributes = typeof current.attributes === "string" ? new Attributes(current.attributes) : current.attributes;
+  if (attributesJson !== undefined || attributeOperations.length > 0) {
+    const operations = attributeOperations.map((operation, index) => toOperation(operation, index, faults));
+    attributes.change(attributesJson, operations, faults);
+  }
+  const changed = changeLocation(current.location, toLocationChanges(location), faults);
+  checkFaults(faults);
+  return { attributes: attributes.text, location: changed };
+}
+
+/** What a profile has that is not there yet. */
+export const noFields = { attributes: "{}", location: null };
+
+/**
+ * Refuses a write whose identifiers have faults, with those of its other fields.
+ * @throws DaybookError, if there are any.
+ */
+export function checkIdentifierFaults(faults: FieldError[], fields: ProfileFields): void {
+  if (faults.length > 0) changeFields(noFields, fields, faults);
+}
+
+function toLocationChanges(patch: LocationPatch | undefined): LocationChanges {
   const changes: LocationChanges = {};
   for (const field of locationFields) {
     const value = patch?.set?.[field];
@@ -22,29 +61,19 @@ export function toLocationChanges(patch: LocationPatch | undefined): LocationCha
   return changes;
 }
 
-/**
- * Applies what a message says of attributes: whole keys first, then operations.
- * @param current their text, or attributes that are under changes.
- * @returns the text that they then are.
- * @throws DaybookError as Attributes.change does.
- */
-export function changeAttributes(
-  current: string | Attributes,
-  { attributesJson, attributeOperations }: { attributesJson?: string; attributeOperations: OperationMessage[] },
-): string {
-  const attributes = typeof current === "string" ? new Attributes(current) : current;
-  if (attributesJson !== undefined || attributeOperations.length > 0) {
-    attributes.change(attributesJson, attributeOperations.map(toOperation));
-  }
-  return attributes.text;
-}
-
-function toOperation({ op, path, valueJson }: OperationMessage, index: number): AttributeOperation {
+function toOperation(
+  { op, path, valueJson }: OperationMessage,
+  index: number,
+  faults: FieldError[],
+): AttributeOperation | undefined {
   const param = `attribute_operations.${index}`;
   const name = operatorNames.get(op);
-  if (name === undefined) throw DaybookError.ofFields([missingOp(`${param}.op`)]);
-  const fault = findValuePresenceFault(name, valueJson !== undefined, `${param}.value`);
-  if (fault) throw DaybookError.ofFields([fault]);
+  const fault =
+    name === undefined
+      ? missingOp(`${param}.op`)
+      : findValuePresenceFault(name, valueJson !== undefined, `${param}.value`);
+  if (fault) faults.push(fault);
+  if (fault || name === undefined) return undefined;
   return name === "delete" ? { op: name, path } : { op: name, path, valueJson: valueJson ?? "" };
 }
 

@@ -69,13 +69,14 @@ export function identityConflict(
   return new DaybookError(top.code, top.message, { param: top.param, errors });
 }
 
-/** Which identifiers a write says, by their values, that the profile is to have no more, as keys. */
-export function readUnwanted({
-  removeIdentifiers,
-}: Pick<UpsertProfileRequest | UpdateProfileRequest, "removeIdentifiers">): ReadonlySet<string> {
+/** Which identifiers a write says, by their values, that the profile is to have no more, as keys. @param faults collects those of the list. */
+export function readUnwanted(
+  { removeIdentifiers }: Pick<UpsertProfileRequest | UpdateProfileRequest, "removeIdentifiers">,
+  faults: FieldError[],
+): ReadonlySet<string> {
   const root = "remove_identifiers";
   if (removeIdentifiers.length > 0) checkItemCount(removeIdentifiers.length, identifiersPerWriteMax, root);
-  return new Set(readIdentifiers(removeIdentifiers, root).map(identifierKey));
+  return new Set(readIdentifiers(removeIdentifiers, faults, root).map(identifierKey));
 }
 
 /**

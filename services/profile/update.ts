@@ -3,15 +3,14 @@ import type { UpdateProfileRequest } from "#proto/daybook/profile/v1/profile_pb.
 import { decodeId } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { ProfileContext } from "./context.ts";
-import { changeAttributes, toLocationChanges } from "./convert.ts";
+import { changeFields, checkIdentifierFaults } from "./convert.ts";
 import {
   identifierKey,
   identifiersPerWriteMax,
   readIdentifiers,
   type WantedIdentifier,
 } from "#shared/values/identifiers.ts";
-import { changeLocation } from "./domain/location.ts";
-import { listingFaults } from "./faults.ts";
+import type { FieldError } from "#shared/values/errors.ts";
 import { chooseRemoved, findHolders, identityConflict, readUnwanted } from "./holders.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 import type { Turn } from "./turns.ts";
@@ -22,16 +21,16 @@ import { writeToProfile, type Edit } from "./writing.ts";
  * @returns the profile after it, and what to answer of the id that was named.
  * @throws DaybookError with every field at fault, or as writeToProfile does.
  */
-export function update(context: ProfileContext, request: UpdateProfileRequest): ReturnType<typeof writeToProfile> {
-  return listingFaults(request, () => {
-    const changes = readChanges(request);
-    return writeToProfile(context, request, async (current, turn) => ({
-      ...(await changeIdentifiers(turn, current, changes)),
-      source: request.source,
-      attributes: changeAttributes(current.attributes, request),
-      location: changeLocation(current.location, toLocationChanges(request.location)),
-    }));
-  });
+export async function update(
+  context: ProfileContext,
+  request: UpdateProfileRequest,
+): ReturnType<typeof writeToProfile> {
+  const changes = readChanges(request);
+  return writeToProfile(context, request, async (current, turn) => ({
+    ...(await changeIdentifiers(turn, current, changes)),
+    source: request.source,
+    ...changeFields(current, request),
+  }));
 }
 
 function readChanges(request: UpdateProfileRequest): Changes {
@@ -40,11 +39,14 @@ function readChanges(request: UpdateProfileRequest): Changes {
   if (removeIdentifierIds.length > 0) {
     checkItemCount(removeIdentifierIds.length, identifiersPerWriteMax, "remove_identifier_ids");
   }
-  return {
-    wanted: readIdentifiers(identifiers),
+  const faults: FieldError[] = [];
+  const changes = {
+    wanted: readIdentifiers(identifiers, faults),
     unwantedIds: new Set(removeIdentifierIds.map((id) => decodeId("idnt", id, "remove_identifier_ids"))),
-    unwanted: readUnwanted(request),
+    unwanted: readUnwanted(request, faults),
   };
+  checkIdentifierFaults(faults, request);
+  return changes;
 }
 
 /** What a request says of identifiers. */

@@ -1,10 +1,10 @@
 /** Upserts of many: those that have nothing to do with each other go together. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError, settle } from "#shared/values/errors.ts";
+import { DaybookError, settle, settleNow } from "#shared/values/errors.ts";
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
 import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
-import { planChain, separate, settling, type PlannedChain, type Step, type Upsert } from "./chains.ts";
+import { planChain, separate, type PlannedChain, type Step, type Upsert } from "./chains.ts";
 import type { ProfileContext } from "./context.ts";
 import { findDone, recordOperations, type DoneOperation } from "./operations.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
@@ -36,7 +36,7 @@ export async function upsertMany(
 ): Promise<UpsertOutcome[]> {
   const items: Item[] = [];
   for (const request of requests) {
-    const item = await settling(request, () => readItem(request));
+    const item = settleNow(() => readItem(request));
     items.push(item instanceof DaybookError ? { request, identifiers: [], operation: undefined, outcome: item } : item);
   }
   await settleDone(openTurn(context, property), items);

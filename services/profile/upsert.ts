@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { digestOfKey } from "#shared/values/key-digest.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import { findIdempotencyKeyFault } from "#shared/values/event.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
-import { changeAttributes, checkPrecondition, toLocationChanges } from "./convert.ts";
+import { changeFields, checkIdentifierFaults, checkPrecondition } from "./convert.ts";
 import {
   identifierKey,
   identifiersPerWriteMax,
@@ -17,8 +17,6 @@ import {
 } from "#shared/values/identifiers.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Attributes } from "./domain/attributes.ts";
-import { changeLocation } from "./domain/location.ts";
-import { listingFaults } from "./faults.ts";
 import { chooseHolder, chooseRemoved, findHolders, identityConflict, readUnwanted } from "./holders.ts";
 import { oncePerOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
@@ -41,11 +39,7 @@ const keyAgeMaxMicros = 24 * 60 * 60 * 1_000_000;
  * @param property the one in the request is not looked at.
  * @throws DaybookError with every field at fault.
  */
-export function upsert(context: ProfileContext, property: Uuid, request: UpsertProfileRequest): Promise<Upserted> {
-  return listingFaults(request, () => upsertInTurns(context, property, request));
-}
-
-async function upsertInTurns(
+export async function upsert(
   context: ProfileContext,
   property: Uuid,
   request: UpsertProfileRequest,
@@ -61,10 +55,13 @@ async function upsertInTurns(
   return oncePerOperation(context, property, request, (turn) => upsertWithKey(turn, request, identifiers, key), []);
 }
 
-/** The identifiers that an upsert is by, in normal form. @throws DaybookError with every one at fault. */
+/** The identifiers that an upsert is by, in normal form. @throws DaybookError with every field at fault. */
 export function readWanted(request: UpsertProfileRequest): WantedIdentifier[] {
   checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
-  return readIdentifiers(request.identifiers);
+  const faults: FieldError[] = [];
+  const identifiers = readIdentifiers(request.identifiers, faults);
+  checkIdentifierFaults(faults, request);
+  return identifiers;
 }
 
 async function upsertWithKey(
@@ -125,10 +122,11 @@ export function decide(
   }
   const { holder: row, others } = chooseHolder(identifiers, holders);
   checkPrecondition(request.precondition, row?.version);
-  const attributes = changeAttributes(under ?? row?.attributes ?? "{}", request);
-  const location = changeLocation(row?.location ?? null, toLocationChanges(request.location));
+  const faults: FieldError[] = [];
+  const unwanted = readUnwanted(request, faults);
+  const fields = { attributes: under ?? row?.attributes ?? "{}", location: row?.location ?? null };
+  const { attributes, location } = changeFields(fields, request, faults);
   const { source } = request;
-  const unwanted = readUnwanted(request);
   if (!row) return { made: { identifiers, attributes, location, source } };
   const known = new Map(row.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
   const added = identifiers.filter((identifier) => {

@@ -1,31 +1,21 @@
-/** What attributes may be, and the refusal of what they may not be. */
-import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
+/** What attributes may be, and what is wrong with those that may not be. */
+import type { FieldError } from "#shared/values/errors.ts";
 import { parseJson } from "#shared/json/json.ts";
 import { findSizeFault } from "#shared/values/json-fields.ts";
 import { quoteName } from "#shared/values/wording.ts";
 
-/** Reads JSON text of a caller. @throws DaybookError `parameter_invalid` with `param`. */
-export function parse(text: string, param: string): unknown {
+/** Reads JSON text of a caller. @returns undefined, which is no JSON, for what is none: then `faults` has why. */
+export function readJson(text: string, param: string, faults: FieldError[]): unknown {
   try {
     return parseJson(text);
-  } catch (error) {
-    throw refuse("parameter_invalid", `${quoteName(param)} must be JSON.`, param, error);
+  } catch {
+    faults.push({ code: "parameter_invalid", message: `${quoteName(param)} must be JSON.`, param });
+    return undefined;
   }
 }
 
-/**
- * Checks the length of all attributes of a profile.
- * @param param names what made them too large, if they are.
- * @throws DaybookError `parameter_invalid`
- */
-export function checkBytes(text: string, param: string): void {
-  const tooLarge = findSizeFault(text, param);
-  if (!tooLarge) return;
-  const message = `${tooLarge.message} The limit is that of all attributes of a profile together.`;
-  throw refuse("parameter_invalid", message, param);
-}
-
-/** An error of a field. */
-export function refuse(code: ErrorCode, message: string, param: string, cause?: unknown): DaybookError {
-  return new DaybookError(code, message, { param, cause });
+/** What is wrong with the length of all attributes of a profile. @param param names what made them too large. */
+export function findTotalSizeFault(text: string, param: string): FieldError | undefined {
+  const fault = findSizeFault(text, param);
+  return fault && { ...fault, message: `${fault.message} The limit is that of all attributes of a profile together.` };
 }

@@ -1,10 +1,10 @@
 /** Operations on attributes: each changes what stands at a path. */
-import { DaybookError } from "#shared/values/errors.ts";
+import type { FieldError } from "#shared/values/errors.ts";
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { findPathFault, levelsOf } from "#shared/values/attribute-operations.ts";
 import { findContentFaults, findSizeFault } from "#shared/values/json-fields.ts";
 import { quoteName } from "#shared/values/wording.ts";
-import { parse, refuse } from "./attribute-limits.ts";
+import { readJson } from "./attribute-limits.ts";
 
 /** One step of a change; see AttributeOperation of the contract. */
 export type AttributeOperation = { path: readonly string[] } & (
@@ -61,6 +61,7 @@ export type ArraySets = WeakMap<JsonValue[], ArrayAsSet>;
  * Applies one operation.
  * @param root holds at least the first key of its path, if the attributes have it.
  * @param sets is given the array that is looked into, if one is.
+ * @param faults is given why the operation is impossible, if it is.
  * @returns that array as a set, which is to be settled after the last operation.
  */
 export function applyOperation(
@@ -68,13 +69,17 @@ export function applyOperation(
   operation: AttributeOperation,
   param: string,
   sets: ArraySets,
+  faults: FieldError[],
 ): ArrayAsSet | undefined {
   const { op, path } = operation;
+  const faultsBefore = faults.length;
   const pathFault = findPathFault(op, path, `${param}.path`);
-  if (pathFault) throw DaybookError.ofFields([pathFault]);
-  const value = op === "delete" ? undefined : readValue(operation.valueJson, levelsOf(op, path), `${param}.value`);
+  if (pathFault) faults.push(pathFault);
+  const value =
+    op === "delete" ? undefined : readValue(operation.valueJson, levelsOf(op, path), `${param}.value`, faults);
+  if (faults.length > faultsBefore) return undefined;
   const makesObjects = op === "set" || op === "append_unique";
-  const parent = findParent(root, path, makesObjects, `${param}.path`);
+  const parent = findParent(root, path, makesObjects, `${param}.path`, faults);
   const key = path.at(-1) as string;
   if (!parent) return undefined;
   if (op === "set") assign(parent, key, value);
@@ -83,7 +88,8 @@ export function applyOperation(
     const array = parent[key];
     if (!Array.isArray(array)) {
       const message = `${quoteName(`${param}.path`)} must lead to an array for the operation "${op}"; the profile has another value there.`;
-      throw refuse("not_an_array", message, `${param}.path`);
+      faults.push({ code: "not_an_array", message, param: `${param}.path` });
+      return undefined;
     }
     const set = sets.get(array) ?? new ArrayAsSet(array);
     sets.set(array, set);
@@ -94,12 +100,13 @@ export function applyOperation(
   return undefined;
 }
 
-/** The object that holds the last key of a path; undefined when it is missing and is not to be made. */
+/** The object that holds the last key of a path; undefined when it is missing and is not to be made, or cannot be. */
 function findParent(
   root: JsonObject,
   path: readonly string[],
   makesObjects: boolean,
   param: string,
+  faults: FieldError[],
 ): JsonObject | undefined {
   let parent = root;
   for (const key of path.slice(0, -1)) {
@@ -110,7 +117,8 @@ function findParent(
     const child = parent[key];
     if (!isJsonObject(child)) {
       const message = `${quoteName(param)} must lead through objects; the profile has another value on the way.`;
-      throw refuse("invalid_path", message, param);
+      faults.push({ code: "invalid_path", message, param });
+      return undefined;
     }
     parent = child;
   }
@@ -122,11 +130,10 @@ export function assign(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function readValue(text: string, levels: number, param: string): unknown {
+function readValue(text: string, levels: number, param: string, faults: FieldError[]): unknown {
   const tooLarge = findSizeFault(text, param);
-  if (tooLarge) throw DaybookError.ofFields([tooLarge]);
-  const value = parse(text, param);
-  const faults = findContentFaults(value, param, levels);
-  if (faults.length > 0) throw DaybookError.ofFields(faults);
+  if (tooLarge) faults.push(tooLarge);
+  const value = tooLarge ? undefined : readJson(text, param, faults);
+  if (value !== undefined) faults.push(...findContentFaults(value, param, levels));
   return value;
 }

@@ -1,7 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AttributeOperation } from "./attribute-operations.ts";
-import { applyOperations, Attributes, mergeAttributes, uniteAttributes } from "./attributes.ts";
+import { checkFaults, type FieldError } from "#shared/values/errors.ts";
+import { Attributes, uniteAttributes } from "./attributes.ts";
+
+function changed(attributes: Attributes, patch: string | undefined, operations: readonly AttributeOperation[]): string {
+  const faults: FieldError[] = [];
+  attributes.change(patch, operations, faults);
+  checkFaults(faults);
+  return attributes.text;
+}
+
+const mergeAttributes = (current: string, patch: string): string => changed(new Attributes(current), patch, []);
+const applyOperations = (current: string, operations: readonly AttributeOperation[]): string =>
+  changed(new Attributes(current), undefined, operations);
 
 test("each key of the patch replaces that key, the others stay", () => {
   const objects = fc.dictionary(
@@ -223,7 +235,7 @@ describe("changes one after the other", () => {
     { patch: some, operations }: { patch: string | undefined; operations: AttributeOperation[] },
   ) {
     try {
-      attributes.change(some, operations);
+      changed(attributes, some, operations);
       return undefined;
     } catch (error) {
       return error;

@@ -1,10 +1,10 @@
 /** Custom attributes of a profile: a JSON object, kept as text. */
-import { DaybookError } from "#shared/values/errors.ts";
+import { checkFaults, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { count } from "#shared/values/count.ts";
 import { findContentFaults } from "#shared/values/json-fields.ts";
 import { mismatch, quoteName } from "#shared/values/wording.ts";
-import { checkBytes, parse, refuse } from "./attribute-limits.ts";
+import { findTotalSizeFault, readJson } from "./attribute-limits.ts";
 import { applyOperation, assign, type AttributeOperation, type ArraySets } from "./attribute-operations.ts";
 
 const operationsMax = 1000;
@@ -43,27 +43,35 @@ export class Attributes {
   /**
    * Replaces whole top-level keys, then applies operations in order; all of it or nothing.
    * @param patch the text of a JSON object; its keys win.
-   * @throws DaybookError `invalid_path`, `not_an_array`, `too_many_items` or `parameter_invalid`; params are `attributes` or start with
-   * `attribute_operations.<index>`.
+   * @param operations without those that were refused before.
+   * @param faults collects why nothing is changed: `invalid_path`, `not_an_array`, `too_many_items` or `parameter_invalid`; params are
+   * `attributes` or start with `attribute_operations.<index>`.
    */
-  change(patch: string | undefined, operations: readonly AttributeOperation[]): void {
-    const changes = patch === undefined ? undefined : Object.entries(parsePatch(patch));
+  change(
+    patch: string | undefined,
+    operations: readonly (AttributeOperation | undefined)[],
+    faults: FieldError[],
+  ): void {
+    const faultsBefore = faults.length;
+    const changes = patch === undefined ? undefined : readPatch(patch, faults);
     if (operations.length > operationsMax) {
-      const message = `${quoteName("attribute_operations")} must have at most ${count(operationsMax)} operations; got ${count(operations.length)}.`;
-      throw refuse("too_many_items", message, "attribute_operations");
+      const message =
+        `${quoteName("attribute_operations")} must have at most ${count(operationsMax)} operations; ` +
+        `got ${count(operations.length)}.`;
+      faults.push({ code: "too_many_items", message, param: "attribute_operations" });
+      return;
     }
     const textBefore = this.#text;
     const entries = (this.#entries ??= readEntries(textBefore));
     const undo = new Undo(entries);
-    try {
-      if (changes) this.#merge(entries, changes, undo);
-      if (operations.length > 0) this.#operate(entries, operations, undo);
-    } catch (error) {
-      this.#text = textBefore;
-      this.#entries = undo.restore();
-      throw error;
+    if (changes) this.#merge(entries, changes, undo, faults);
+    if (operations.length > 0) this.#operate(entries, operations, undo, faults);
+    if (faults.length === faultsBefore) {
+      this.#last = { undo, text: textBefore };
+      return;
     }
-    this.#last = { undo, text: textBefore };
+    this.#text = textBefore;
+    this.#entries = undo.restore();
   }
 
   /** Takes the last change back, unless the text is this one. @param text after that change, or before it. */
@@ -75,18 +83,25 @@ export class Attributes {
     this.#last = undefined;
   }
 
-  #merge(entries: Map<string, Entry>, changes: readonly [string, unknown][], undo: Undo): void {
+  #merge(entries: Map<string, Entry>, changes: readonly [string, unknown][], undo: Undo, faults: FieldError[]): void {
     for (const [key, value] of changes) {
       undo.note(key);
       entries.set(key, entryOf(key, value));
     }
-    this.#write(entries, "attributes");
+    this.#write(entries, "attributes", faults);
   }
 
-  #operate(entries: Map<string, Entry>, operations: readonly AttributeOperation[], undo: Undo): void {
+  #operate(
+    entries: Map<string, Entry>,
+    operations: readonly (AttributeOperation | undefined)[],
+    undo: Undo,
+    faults: FieldError[],
+  ): void {
+    const faultsBefore = faults.length;
     const unsettled = new Set<{ settle(): void }>();
     const changed = new Set<string>();
     for (const [index, operation] of operations.entries()) {
+      if (!operation) continue;
       const [key = ""] = operation.path;
       const entry = entries.get(key);
       undo.note(key);
@@ -97,22 +112,24 @@ export class Attributes {
         if (entry.value === undefined) entry.value = valueOf(entry);
         assign(root, key, entry.value);
       }
-      const set = applyOperation(root, operation, `attribute_operations.${index}`, this.#sets);
+      const set = applyOperation(root, operation, `attribute_operations.${index}`, this.#sets, faults);
       if (set) unsettled.add(set);
       if (Object.hasOwn(root, key)) entries.set(key, { key, member: "", value: root[key] });
       else if (entry) undo.remove(key);
     }
+    if (faults.length > faultsBefore) return;
     for (const set of unsettled) set.settle();
     for (const key of changed) {
       const entry = entries.get(key);
       if (entry) entries.set(key, entryOf(key, entry.value));
     }
-    this.#write(entries, "attribute_operations");
+    this.#write(entries, "attribute_operations", faults);
   }
 
-  #write(entries: ReadonlyMap<string, Entry>, param: string): void {
+  #write(entries: ReadonlyMap<string, Entry>, param: string, faults: FieldError[]): void {
     this.#text = textOf(entries);
-    checkBytes(this.#text, param);
+    const tooLarge = findTotalSizeFault(this.#text, param);
+    if (tooLarge) faults.push(tooLarge);
   }
 }
 
@@ -194,20 +211,6 @@ function isIndex(key: string): boolean {
   return code >= digit.first && code <= digit.last && indexPattern.test(key) && Number(key) <= indexMax;
 }
 
-/** As Attributes.change, of a text. */
-export function mergeAttributes(current: string, patch: string): string {
-  const attributes = new Attributes(current);
-  attributes.change(patch, []);
-  return attributes.text;
-}
-
-/** As Attributes.change, of a text. */
-export function applyOperations(current: string, operations: readonly AttributeOperation[]): string {
-  const attributes = new Attributes(current);
-  attributes.change(undefined, operations);
-  return attributes.text;
-}
-
 /**
  * What a profile has after another was merged into it: its own values win, key by key.
  * @returns the attributes, and the keys that came from the other.
@@ -219,14 +222,20 @@ export function uniteAttributes(own: string, other: string): { attributes: strin
   if (theirs.length === 0) return { attributes: own, moved: [] };
   const united = Object.fromEntries([...Object.entries(mine), ...theirs]);
   const text = JSON.stringify(united);
-  checkBytes(text, "source_profile_id");
+  const tooLarge = findTotalSizeFault(text, "source_profile_id");
+  checkFaults(tooLarge ? [tooLarge] : []);
   return { attributes: text, moved: theirs.map(([key]) => key) };
 }
 
-function parsePatch(text: string): object {
-  const value = parse(text, "attributes");
-  if (!isJsonObject(value)) throw DaybookError.ofFields([mismatch("attributes", "an object", value)]);
-  const faults = findContentFaults(value, "attributes");
-  if (faults.length > 0) throw DaybookError.ofFields(faults);
-  return value;
+/** The keys and values of a patch; undefined when it is none: then `faults` has why. */
+function readPatch(text: string, faults: FieldError[]): [string, unknown][] | undefined {
+  const value = readJson(text, "attributes", faults);
+  if (value === undefined) return undefined;
+  if (!isJsonObject(value)) {
+    faults.push(mismatch("attributes", "an object", value));
+    return undefined;
+  }
+  const contentFaults = findContentFaults(value, "attributes");
+  faults.push(...contentFaults);
+  return contentFaults.length === 0 ? Object.entries(value) : undefined;
 }

@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { changeLocation } from "./location.ts";
+import { checkFaults, type FieldError } from "#shared/values/errors.ts";
+import { changeLocation as collectChange, type LocationChanges, type StoredLocation } from "./location.ts";
+
+function changeLocation(current: StoredLocation | null, changes: LocationChanges): StoredLocation | null {
+  const faults: FieldError[] = [];
+  const changed = collectChange(current, changes, faults);
+  checkFaults(faults);
+  return changed;
+}
 
 test("fields sent replace those fields, null empties one, the others stay", () => {
   const current = { city: "Berlin", country: "DE" };

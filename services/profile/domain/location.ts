@@ -1,5 +1,5 @@
 /** Where a person is, as far as known. */
-import { DaybookError } from "#shared/values/errors.ts";
+import type { FieldError } from "#shared/values/errors.ts";
 import { findTimezone } from "#shared/values/places.ts";
 import { findLocationFault, locationFields, type LocationField } from "#shared/values/location.ts";
 
@@ -11,15 +11,19 @@ export type LocationChanges = Partial<Record<LocationField, string | null>>;
 
 /**
  * Writes changes into a location.
+ * @param faults collects every field at fault.
  * @returns what is known then; null when it is nothing.
- * @throws DaybookError `parameter_invalid` with every field at fault.
  */
-export function changeLocation(current: StoredLocation | null, changes: LocationChanges): StoredLocation | null {
-  const errors = locationFields.flatMap((field) => {
+export function changeLocation(
+  current: StoredLocation | null,
+  changes: LocationChanges,
+  faults: FieldError[],
+): StoredLocation | null {
+  for (const field of locationFields) {
     const change = changes[field];
-    return typeof change === "string" ? (findLocationFault(field, change, `location.${field}`) ?? []) : [];
-  });
-  if (errors.length > 0) throw DaybookError.ofFields(errors);
+    const fault = typeof change === "string" ? findLocationFault(field, change, `location.${field}`) : undefined;
+    if (fault) faults.push(fault);
+  }
   const result: StoredLocation = {};
   for (const field of locationFields) {
     const change = changes[field];

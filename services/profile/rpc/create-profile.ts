@@ -7,12 +7,10 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
+import type { FieldError } from "#shared/values/errors.ts";
 import type { ProfileContext } from "../context.ts";
-import { toLocationChanges } from "../convert.ts";
-import { mergeAttributes } from "../domain/attributes.ts";
+import { changeFields, noFields } from "../convert.ts";
 import { identifiersPerWriteMax, readIdentifiers } from "#shared/values/identifiers.ts";
-import { changeLocation } from "../domain/location.ts";
-import { listingFaults } from "../faults.ts";
 import { findHolders, identityConflict } from "../holders.ts";
 import { toProfile } from "../mapping.ts";
 import type { ProfileRow } from "../sql/profiles.ts";
@@ -21,7 +19,7 @@ import { insert } from "../writing.ts";
 
 export function createProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["createProfile"] {
   return async (request) => {
-    const row = await listingFaults(request, () => make(context, request));
+    const row = await make(context, request);
     return create(CreateProfileResponseSchema, { profile: toProfile(row) });
   };
 }
@@ -29,12 +27,9 @@ export function createProfile(context: ProfileContext): ServiceImpl<typeof Profi
 async function make(context: ProfileContext, request: CreateProfileRequest): Promise<ProfileRow> {
   checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
   const property = decodeId("prop", request.propertyId, "property_id");
-  const profile = {
-    identifiers: readIdentifiers(request.identifiers),
-    attributes: mergeAttributes("{}", request.attributesJson ?? "{}"),
-    location: changeLocation(null, toLocationChanges(request.location)),
-    source: request.source,
-  };
+  const faults: FieldError[] = [];
+  const identifiers = readIdentifiers(request.identifiers, faults);
+  const profile = { identifiers, ...changeFields(noFields, request, faults), source: request.source };
   const made = await oncePerOperation(context, property, request, async (turn) => {
     const holders = await findHolders(turn, profile.identifiers);
     if (holders.length > 0) {

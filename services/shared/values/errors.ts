@@ -149,6 +149,11 @@ export class DaybookError extends Error {
   }
 }
 
+/** Refuses what has faults. @throws DaybookError with every field at fault, if there are any. */
+export function checkFaults(faults: readonly FieldError[]): void {
+  if (faults.length > 0) throw DaybookError.ofFields(faults);
+}
+
 /** A dependency that is down or too slow; it may be back in a second. */
 export function serviceUnavailable(cause: unknown): DaybookError {
   return new DaybookError("service_unavailable", "The service is not available for the moment. Try again.", { cause });

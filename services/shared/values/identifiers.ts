@@ -1,5 +1,5 @@
 /** Identifiers: what they are made of, and the form in which two of them are the same. */
-import { DaybookError, type FieldError } from "./errors.ts";
+import type { FieldError } from "./errors.ts";
 import { textProblem } from "../json/json.ts";
 import { normalizeText } from "./text.ts";
 import { mismatch, quoteName, unkeepable, whatCame } from "./wording.ts";
@@ -149,11 +149,12 @@ export function findRepeats(
 
 /**
  * Brings the identifiers of a write into normal form.
+ * @param faults collects every field at fault, among them those of findRepeats.
  * @param root names the list.
- * @throws DaybookError with every field at fault, among them those of findRepeats.
  */
 export function readIdentifiers(
   inputs: readonly { type: string; value: string; isPrimary: boolean }[],
+  faults: FieldError[],
   root = "identifiers",
 ): WantedIdentifier[] {
   const readings = inputs.map((input, index) => normalizeIdentifier(input, `${root}.${index}`));
@@ -161,8 +162,7 @@ export function readIdentifiers(
     "errors" in reading ? undefined : { ...reading, isPrimary: inputs[index]?.isPrimary === true },
   );
   const { errors, wanted } = findRepeats(identifiers, root);
-  const faults = [...readings.flatMap((reading) => ("errors" in reading ? reading.errors : [])), ...errors];
-  if (faults.length > 0) throw DaybookError.ofFields(faults);
+  faults.push(...readings.flatMap((reading) => ("errors" in reading ? reading.errors : [])), ...errors);
   return [...wanted.values()];
 }
 
