@@ -3,7 +3,6 @@
  * recorded is not recorded again, however often its chunk is begun; so it is with writes of profiles, each of which is an operation.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { CallOptions } from "@connectrpc/connect";
 import { Counter } from "prom-client";
 import {
   CreateEventJobRequestSchema,
@@ -16,12 +15,12 @@ import {
   UpsertProfileRequestSchema,
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { isAway } from "#shared/bus/delivery.ts";
 import { createJobs, type JobChunk, type JobKind, type Jobs } from "#shared/jobs/jobs.ts";
 import { settleItems } from "#shared/jobs/settle-items.ts";
 import { jobStatements } from "#shared/jobs/sql.ts";
+import type { Log } from "#shared/process/log.ts";
 import { metricOf } from "#shared/process/metrics.ts";
-import { DaybookError, settle } from "#shared/values/errors.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { encodeId, newId } from "#shared/values/ids.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
@@ -42,20 +41,16 @@ export const eventJobs: JobKind = {
 const upsertItemsMax = 100;
 // Recording so many takes some tens of milliseconds at a time.
 const groupBytesMax = 1024 * 1024;
+const ownCall = systemCall("event");
 
 /** Makes the jobs of events. */
 export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
   const { log, registry } = context;
-  const refusedItems = metricOf(
-    registry,
-    "daybook_event_job_items_refused_total",
-    (base) =>
-      new Counter({
-        ...base,
-        help: "Items of jobs of events that were refused.",
-        labelNames: ["code"],
-      }),
-  );
+  const refusedItems = metricOf(registry, Counter, {
+    name: "daybook_event_job_items_refused_total",
+    help: "Items of jobs of events that were refused.",
+    labelNames: ["code"],
+  });
   return createJobs<EventJobItem, Outcome>(context, eventJobs, {
     chunkSchema: CreateEventJobRequestSchema,
     readItem,
@@ -88,9 +83,8 @@ async function recordItems(
   { property, operationOf }: JobChunk,
 ): Promise<Outcome[]> {
   const propertyId = encodeId("prop", property);
-  const options = systemCall("event");
-  await updateProfiles(context, propertyId, items, options);
-  const owners = await writeProfiles(context, propertyId, items, operationOf, options);
+  await updateProfiles(context, propertyId, items);
+  const owners = await writeProfiles(context, propertyId, items, operationOf);
   const wanted = items.map(({ event }, index): EventInput | DaybookError => {
     if (!event) throw new Error("an item of a job has no event");
     const owner = owners[index];
@@ -102,7 +96,7 @@ async function recordItems(
   });
   const recorded: Outcome[] = [];
   for (const group of groupBySize(wanted.flatMap((event) => (event instanceof DaybookError ? [] : [event])))) {
-    const some = await settleItems(context.log, group, (events) => ingest(context, property, events, options));
+    const some = await settleItems(context.log, group, (events) => ingest(context, property, events, ownCall));
     recorded.push(...some);
   }
   const outcomes = recorded.values();
@@ -129,21 +123,14 @@ async function updateProfiles(
   { profiles, log }: EventContext,
   propertyId: string,
   items: readonly EventJobItem[],
-  options: CallOptions,
 ): Promise<void> {
-  const codes: string[] = [];
+  const outcomes: unknown[] = [];
   for (const { update } of items) {
     if (!update) continue;
-    const outcome = await settle(profiles.updateProfile({ ...update, propertyId }, options));
-    if (!(outcome instanceof DaybookError)) continue;
-    if (isAway(outcome)) throw outcome;
-    codes.push(outcome.code);
+    const request = { ...update, propertyId };
+    outcomes.push(...(await settleItems(log, [request], async () => [await profiles.updateProfile(request, ownCall)])));
   }
-  if (codes.length === 0) return;
-  log.warn(
-    { profiles: codes.length, codes: [...new Set(codes)] },
-    "what events of a job say of their profiles was refused",
-  );
+  logRefused(log, outcomes);
 }
 
 /**
@@ -156,7 +143,6 @@ async function writeProfiles(
   propertyId: string,
   items: readonly EventJobItem[],
   operationOf: (part: string) => string,
-  options: CallOptions,
 ): Promise<(string | DaybookError | undefined)[]> {
   const requests: UpsertProfileRequest[] = [];
   const requestOf: (number | undefined)[] = [];
@@ -171,26 +157,19 @@ async function writeProfiles(
     before = text;
     requestOf.push(requests.length - 1);
   }
-  const upserted = await upsertAll(context, propertyId, requests, options);
-  const again = requests.flatMap((request, index) => {
-    const outcome = upserted[index];
-    return outcome instanceof DaybookError ? [{ index, code: outcome.code, known: onlyIdentifiers(request) }] : [];
-  });
-  if (again.length > 0) {
-    const owners = await upsertAll(
-      context,
-      propertyId,
-      again.map(({ known }) => known),
-      options,
-    );
-    for (const [at, owner] of owners.entries()) {
-      const { index } = again[at] ?? {};
-      if (index !== undefined) upserted[index] = owner;
-    }
-    const codes = [...new Set(again.map(({ code }) => code))];
-    context.log.warn({ profiles: again.length, codes }, "what events of a job say of their profiles was refused");
-  }
-  return requestOf.map((index) => (index === undefined ? undefined : upserted[index]));
+  const upserted = await upsertAll(context, propertyId, requests);
+  logRefused(context.log, upserted);
+  const refused = requests.filter((_request, index) => upserted[index] instanceof DaybookError);
+  const again = (await upsertAll(context, propertyId, refused.map(onlyIdentifiers))).values();
+  const owners = upserted.map((outcome) => (outcome instanceof DaybookError ? again.next().value : outcome));
+  return requestOf.map((index) => (index === undefined ? undefined : owners[index]));
+}
+
+function logRefused(log: Log, outcomes: readonly unknown[]): void {
+  const refused = outcomes.filter((outcome) => outcome instanceof DaybookError);
+  if (refused.length === 0) return;
+  const codes = [...new Set(refused.map(({ code }) => code))];
+  log.warn({ profiles: refused.length, codes }, "what events of a job say of their profiles was refused");
 }
 
 /** An upsert of whose something is, and nothing more. */
@@ -202,13 +181,12 @@ async function upsertAll(
   context: EventContext,
   propertyId: string,
   requests: readonly UpsertProfileRequest[],
-  options: CallOptions,
 ): Promise<(string | DaybookError)[]> {
   const upserted: (string | DaybookError)[] = [];
   for (let from = 0; from < requests.length; from += upsertItemsMax) {
     const some = requests.slice(from, from + upsertItemsMax);
     const outcomes = await settleItems(context.log, some, async (part) => {
-      const { results } = await context.profiles.upsertProfiles({ propertyId, items: [...part] }, options);
+      const { results } = await context.profiles.upsertProfiles({ propertyId, items: [...part] }, ownCall);
       return results.map(({ outcome }) => {
         if (outcome.case === "upserted") return outcome.value.profileId;
         if (outcome.case === "error") return fromErrorMessage(outcome.value);

@@ -2,10 +2,11 @@
 import type { Metric, Registry } from "prom-client";
 
 /** The metric of that name; made at its first use. */
-export function metricOf<M extends Metric>(
+export function metricOf<M extends Metric, Configuration extends { name: string }>(
   registry: Registry,
-  name: string,
-  make: (base: { name: string; registers: Registry[] }) => M,
+  Kind: new (configuration: Configuration) => M,
+  configuration: Configuration,
 ): M {
-  return (registry.getSingleMetric(name) as M | undefined) ?? make({ name, registers: [registry] });
+  const known = registry.getSingleMetric(configuration.name) as M | undefined;
+  return known ?? new Kind({ ...configuration, registers: [registry] });
 }

@@ -85,17 +85,12 @@ export function showCredential(credential: string): Interceptor {
 
 /** Interceptors of a server. Who may call is checked before, by `credentialCheck`, as a body may be large. */
 export function serverInterceptors(log: Log, registry: Registry): Interceptor[] {
-  const duration = metricOf(
-    registry,
-    "daybook_rpc_duration_seconds",
-    (base) =>
-      new Histogram({
-        ...base,
-        help: "Time to answer a call.",
-        labelNames: ["method", "code"],
-        buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
-      }),
-  );
+  const duration = metricOf(registry, Histogram, {
+    name: "daybook_rpc_duration_seconds",
+    help: "Time to answer a call.",
+    labelNames: ["method", "code"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+  });
 
   return [
     (next) => async (request) => {

@@ -26,16 +26,11 @@ const retryDelayMs = 1_000;
 /** @returns those of the messages that are signed, in order. */
 export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: Checking): AsyncGenerator<JsMsg> {
   const { consumer, client, acks, signer, registry, log } = checking;
-  const counter = metricOf(
-    registry,
-    "daybook_bus_unsigned_messages_total",
-    (base) =>
-      new Counter({
-        ...base,
-        help: "Messages that were not taken because their signature was missing or wrong.",
-        labelNames: ["consumer"],
-      }),
-  );
+  const counter = metricOf(registry, Counter, {
+    name: "daybook_bus_unsigned_messages_total",
+    help: "Messages that were not taken because their signature was missing or wrong.",
+    labelNames: ["consumer"],
+  });
   counter.inc({ consumer }, 0);
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   for await (const message of messages) {
