@@ -1,5 +1,5 @@
 /** Refusals that all surfaces share, and what Fastify refuses by itself as errors of ours. */
-import type { FastifyError, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError, internalError, type ErrorCode } from "#shared/values/errors.ts";
 import type { Log } from "#shared/process/log.ts";
 import { count } from "#shared/values/count.ts";
@@ -19,7 +19,7 @@ const errorOfFastify: Readonly<Record<string, () => DaybookError>> = {
 };
 
 /** Makes an error ours, whatever it was. */
-export function toDaybookError(error: unknown, request: FastifyRequest): DaybookError {
+function toDaybookError(error: unknown, request: FastifyRequest): DaybookError {
   if (error instanceof DaybookError) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge(request.routeOptions.bodyLimit);
@@ -31,8 +31,16 @@ export function toDaybookError(error: unknown, request: FastifyRequest): Daybook
   return internalError(error);
 }
 
-/** Logs an error that is no fault of the caller's. What fails because the client has gone is none. */
-export function logFailure(log: Log, error: DaybookError, request: FastifyRequest): void {
+/** Makes an error ours, logs it if it is no fault of the caller's, and says in the answer when to try again. */
+export function takeError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): DaybookError {
+  const ours = toDaybookError(error, request);
+  logFailure(log, ours, request);
+  if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
+  return ours;
+}
+
+/** What fails because the client has gone is no failure. */
+function logFailure(log: Log, error: DaybookError, request: FastifyRequest): void {
   if (error.status < 500 || request.raw.socket.destroyed) return;
   const { method } = request;
   log.error(

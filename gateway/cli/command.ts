@@ -1,6 +1,7 @@
 /** What a command is. */
+import { bindable, type BoundClient } from "#shared/rpc/clients.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
-import type { Clients } from "../clients.ts";
+import { bindableServices, type Clients, type Services } from "../clients.ts";
 
 /** What a command may be told beside its words. */
 export const optionTexts = {
@@ -33,6 +34,11 @@ export interface Result {
   json: unknown;
 }
 
+/** The services on behalf of the operator. */
+export interface OperatorServices extends Services {
+  outboxes: { [Name in keyof Clients["outboxes"]]: BoundClient<Clients["outboxes"][Name]> };
+}
+
 /** A command. */
 export interface Command {
   /** Two words. */
@@ -48,14 +54,21 @@ export interface Command {
   optional?: readonly OptionName[];
   /** What it does cannot be undone. */
   isForGood?: true;
-  run(clients: Clients, given: Arguments): Promise<Result>;
+  run(services: OperatorServices, given: Arguments): Promise<Result>;
 }
 
 // The record of a merge, and the services' logs, name operators so.
 const timeoutMs = 60_000;
 
-/** Options of the calls that commands make. */
-export const operatorOptions = callOptions({ requestId: "", caller: "operator" }, timeoutMs);
+/** Binds clients to the operator. */
+export function bindToOperator(clients: Clients): OperatorServices {
+  const options = callOptions({ requestId: "", caller: "operator" }, timeoutMs);
+  const { event, profile } = clients.outboxes;
+  return {
+    ...bindableServices(clients)(options),
+    outboxes: { event: bindable(event)(options), profile: bindable(profile)(options) },
+  };
+}
 
 /** Reads all pages of a list. */
 export async function readAll<Item>(

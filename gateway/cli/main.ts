@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { ConfigError } from "#shared/process/config.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { createClients } from "../clients.ts";
-import { optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
+import { bindToOperator, optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
 import { busCommands } from "./commands/bus.ts";
 import { identityCommands } from "./commands/identity.ts";
 import { metricCommands } from "./commands/metrics.ts";
@@ -26,7 +26,7 @@ async function main(args: string[]): Promise<void> {
   if (!command) throw new UsageError(`There is no command "${positionals.slice(0, 2).join(" ")}".`);
   const given: Arguments = { words: positionals.slice(2), options };
   checkUsage(command, given, flags.yes);
-  const result = await command.run(createClients(await connect(process.env)), given);
+  const result = await command.run(bindToOperator(createClients(await connect(process.env))), given);
   process.stdout.write(flags.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
 }
 

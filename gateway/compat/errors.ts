@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
 import { encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
 import type { Log } from "#shared/process/log.ts";
-import { logFailure, toDaybookError } from "../refusals.ts";
+import { takeError } from "../refusals.ts";
 import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";
 import { echoRevision, sendDocument } from "./reply.ts";
@@ -42,9 +42,7 @@ const duplicate = "A profile already exists with one of these identifiers.";
 
 /** Answers with an error. */
 export function sendCompatError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const ours = toDaybookError(error, request);
-  logFailure(log, ours, request);
-  if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
+  const ours = takeError(log, error, request, reply);
   echoRevision(request, reply);
   return sendDocument(reply, statusOf(ours), renderErrors(ours, request));
 }

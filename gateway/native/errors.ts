@@ -2,14 +2,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DaybookError } from "#shared/values/errors.ts";
 import type { Log } from "#shared/process/log.ts";
-import { logFailure, noSuchPath, toDaybookError } from "../refusals.ts";
+import { noSuchPath, takeError } from "../refusals.ts";
 import { renderError as renderGuideError, statusOf as guideStatusOf } from "./revisions/2026-05-01.ts";
 
 /** Answers with an error. */
 export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const ours = toDaybookError(error, request);
-  logFailure(log, ours, request);
-  if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
+  const ours = takeError(log, error, request, reply);
   if (ours.status === 401) void reply.header("www-authenticate", "Bearer");
   const isGuide = request.revision === "2026-05-01";
   const body = isGuide ? renderGuideError(ours, request.id) : renderError(ours, request.id);

@@ -1,8 +1,7 @@
 /** Commands for the bus between the services: how it gets on, publishing again, dead letters. */
 import type { DescribeBusResponse } from "#proto/daybook/common/v1/bus_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
-import type { Clients } from "../../clients.ts";
-import { operatorOptions, type Command } from "../command.ts";
+import type { Command, OperatorServices } from "../command.ts";
 
 export const busCommands: readonly Command[] = [
   {
@@ -12,9 +11,7 @@ export const busCommands: readonly Command[] = [
     words: [0, 0],
     options: [],
     async run({ outboxes }) {
-      const answers = await Promise.all(
-        [outboxes.event, outboxes.profile].map((client) => client.describeBus({}, operatorOptions)),
-      );
+      const answers = await Promise.all([outboxes.event, outboxes.profile].map((client) => client.describeBus({})));
       const shown = showStatus(answers);
       return { text: statusText(shown), json: shown };
     },
@@ -46,7 +43,7 @@ export const busCommands: readonly Command[] = [
       const request = consumer === undefined ? {} : { consumer };
       let retried = 0;
       for (let isComplete = false; !isComplete;) {
-        const step = await outboxes.event.retryDeadLetters(request, operatorOptions);
+        const step = await outboxes.event.retryDeadLetters(request);
         retried += step.retried;
         isComplete = step.complete;
       }
@@ -55,12 +52,12 @@ export const busCommands: readonly Command[] = [
   },
 ];
 
-async function republish(outboxes: Clients["outboxes"], outbox: keyof Clients["outboxes"]): Promise<number> {
+async function republish(outboxes: OperatorServices["outboxes"], outbox: "event" | "profile"): Promise<number> {
   let republished = 0;
-  let step = await outboxes[outbox].republish({ outbox }, operatorOptions);
+  let step = await outboxes[outbox].republish({ outbox });
   republished += step.republished;
   while (step.next) {
-    step = await outboxes[outbox].republish({ outbox, after: step.next }, operatorOptions);
+    step = await outboxes[outbox].republish({ outbox, after: step.next });
     republished += step.republished;
   }
   return republished;

@@ -1,7 +1,7 @@
 /** Commands for properties and their keys. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/values/time.ts";
-import { operatorOptions, readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
+import { readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
 import { UsageError } from "../usage.ts";
 
 const pageItems = 500;
@@ -18,7 +18,7 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }) {
       const properties = await readAll<Property>(async (last) => {
         const after = last && { afterPropertyId: last.id };
-        const page = await identity.listProperties({ limit: pageItems, ...after }, operatorOptions);
+        const page = await identity.listProperties({ limit: pageItems, ...after });
         return { items: page.properties, hasMore: page.hasMore };
       });
       const shown = properties.map(showProperty);
@@ -36,7 +36,7 @@ export const identityCommands: readonly Command[] = [
       const { mode } = options;
       if (mode !== "live" && mode !== "test") throw new UsageError("--mode is live or test.");
       const request = { name, mode: mode === "live" ? Mode.LIVE : Mode.TEST, ...readPropertySettings(options) };
-      const { property } = await identity.createProperty(request, operatorOptions);
+      const { property } = await identity.createProperty(request);
       const shown = showProperty(whole(property));
       return { text: shown.id, json: shown };
     },
@@ -51,11 +51,11 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }, { words: [propertyId = ""], options }) {
       const { name } = options;
       const settings = readPropertySettings(options);
-      if (name === undefined && Object.keys(settings).length === 0) {
+      if ([name, ...Object.values(settings)].every((value) => value === undefined)) {
         throw new UsageError("Say what is to change: --name, --currency or --timezone.");
       }
       const request = { propertyId, ...settings, name };
-      const { property } = await identity.updateProperty(request, operatorOptions);
+      const { property } = await identity.updateProperty(request);
       const shown = showProperty(whole(property));
       return { text: propertyLine(shown), json: shown };
     },
@@ -69,7 +69,7 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }, { options: { property = "" } }) {
       const keys = await readAll<Key>(async (last) => {
         const after = last && { afterKeyId: last.id };
-        const page = await identity.listKeys({ propertyId: property, limit: pageItems, ...after }, operatorOptions);
+        const page = await identity.listKeys({ propertyId: property, limit: pageItems, ...after });
         return { items: page.keys, hasMore: page.hasMore };
       });
       const shown = keys.map(showKey);
@@ -86,20 +86,17 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }, { words: [name = ""], options }) {
       const { property = "", scopes = "", expires, revision } = options;
       const [ordinary, backfill] = [readLimit(options, "rate-limit"), readLimit(options, "rate-limit-backfill")];
-      const { key, secret } = await identity.createKey(
-        {
-          propertyId: property,
-          name,
-          ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
-          expiresAt: expires === undefined ? undefined : readTime(expires),
-          revision,
-          rateLimits: {
-            ordinary,
-            backfill,
-          },
+      const { key, secret } = await identity.createKey({
+        propertyId: property,
+        name,
+        ...(scopes === "all" ? { allScopes: true } : { scopes: scopes.split(",").filter((scope) => scope !== "") }),
+        expiresAt: expires === undefined ? undefined : readTime(expires),
+        revision,
+        rateLimits: {
+          ordinary,
+          backfill,
         },
-        operatorOptions,
-      );
+      });
       return showSecret(whole(key), secret);
     },
   },
@@ -112,10 +109,7 @@ export const identityCommands: readonly Command[] = [
     optional: ["overlap"],
     async run({ identity }, { words: [keyId = ""], options: { property = "", overlap } }) {
       const overlapSeconds = Math.round(readHours(overlap) * 3600);
-      const { key, secret, replaced } = await identity.rotateKey(
-        { propertyId: property, keyId, overlapSeconds },
-        operatorOptions,
-      );
+      const { key, secret, replaced } = await identity.rotateKey({ propertyId: property, keyId, overlapSeconds });
       const result = showSecret(whole(key), secret);
       const old = showKey(whole(replaced));
       return {
@@ -132,7 +126,7 @@ export const identityCommands: readonly Command[] = [
     options: ["property"],
     isForGood: true,
     async run({ identity }, { words: [keyId = ""], options: { property = "" } }) {
-      const { key } = await identity.revokeKey({ propertyId: property, keyId }, operatorOptions);
+      const { key } = await identity.revokeKey({ propertyId: property, keyId });
       const shown = showKey(whole(key));
       return { text: `${shown.id} is revoked.`, json: shown };
     },

@@ -1,6 +1,6 @@
 /** Commands about metrics. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { operatorOptions as options, type Command } from "../command.ts";
+import type { Command } from "../command.ts";
 
 const lookIntervalMs = 500;
 
@@ -13,11 +13,11 @@ export const metricCommands: readonly Command[] = [
     words: [0, 0],
     options: [],
     optional: ["property"],
-    async run(clients, { options: { property } }) {
+    async run(services, { options: { property } }) {
       const which = property === undefined ? {} : { propertyId: property };
-      const { properties } = await clients.metrics.rebuildRollups(which, options);
+      const { properties } = await services.metrics.rebuildRollups(which);
       for (;;) {
-        const { propertiesBuilding } = await clients.metrics.describeRollups(which, options);
+        const { propertiesBuilding } = await services.metrics.describeRollups(which);
         if (propertiesBuilding === 0) break;
         await sleep(lookIntervalMs);
       }

@@ -1,8 +1,7 @@
 /** Commands for profiles: tags, compact references, redaction. */
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import type { Clients } from "../../clients.ts";
-import { operatorOptions as options, type Arguments, type Command, type Result } from "../command.ts";
+import type { Arguments, Command, OperatorServices, Result } from "../command.ts";
 
 const tagsMax = 250;
 
@@ -13,11 +12,12 @@ export const profileCommands: readonly Command[] = [
     summary: "the tags of a profile",
     words: [1, 1],
     options: ["property"],
-    async run(clients, { words: [profileId = ""], options: { property = "" } }) {
-      const { profiles } = await clients.profiles.getProfiles(
-        { propertyId: property, profileIds: [profileId], resolveMerged: true },
-        options,
-      );
+    async run(services, { words: [profileId = ""], options: { property = "" } }) {
+      const { profiles } = await services.profiles.getProfiles({
+        propertyId: property,
+        profileIds: [profileId],
+        resolveMerged: true,
+      });
       const [profile] = profiles;
       if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.");
       return showTags(profile);
@@ -29,7 +29,7 @@ export const profileCommands: readonly Command[] = [
     summary: "gives tags to a profile",
     words: [2, tagsMax + 1],
     options: ["property"],
-    run: (clients, given) => changeTags(clients, given, { add: given.words.slice(1) }),
+    run: (services, given) => changeTags(services, given, { add: given.words.slice(1) }),
   },
   {
     name: "tags remove",
@@ -37,7 +37,7 @@ export const profileCommands: readonly Command[] = [
     summary: "takes tags from a profile",
     words: [2, tagsMax + 1],
     options: ["property"],
-    run: (clients, given) => changeTags(clients, given, { remove: given.words.slice(1) }),
+    run: (services, given) => changeTags(services, given, { remove: given.words.slice(1) }),
   },
   {
     name: "tags set",
@@ -45,7 +45,7 @@ export const profileCommands: readonly Command[] = [
     summary: "gives a profile these tags and no others",
     words: [1, tagsMax + 1],
     options: ["property"],
-    run: (clients, given) => changeTags(clients, given, { add: given.words.slice(1), replace: true }),
+    run: (services, given) => changeTags(services, given, { add: given.words.slice(1), replace: true }),
   },
   {
     name: "profile-refs enable",
@@ -53,10 +53,10 @@ export const profileCommands: readonly Command[] = [
     summary: "gives every profile of a property a compact reference",
     words: [0, 0],
     options: ["property"],
-    async run(clients, { options: { property = "" } }) {
+    async run(services, { options: { property = "" } }) {
       let assigned = 0;
       for (let isComplete = false; !isComplete;) {
-        const step = await clients.profiles.setProfileRefs({ propertyId: property, enabled: true }, options);
+        const step = await services.profiles.setProfileRefs({ propertyId: property, enabled: true });
         assigned += step.assigned;
         isComplete = step.complete;
       }
@@ -69,8 +69,8 @@ export const profileCommands: readonly Command[] = [
     summary: "shows them no more; enabling shows the same ones again",
     words: [0, 0],
     options: ["property"],
-    async run(clients, { options: { property = "" } }) {
-      await clients.profiles.setProfileRefs({ propertyId: property, enabled: false }, options);
+    async run(services, { options: { property = "" } }) {
+      await services.profiles.setProfileRefs({ propertyId: property, enabled: false });
       return { text: "Disabled.", json: { enabled: false } };
     },
   },
@@ -81,11 +81,8 @@ export const profileCommands: readonly Command[] = [
     words: [1, 1],
     options: ["property"],
     isForGood: true,
-    async run(clients, { words: [profileId = ""], options: { property = "" } }) {
-      const { profile, resolvedFrom } = await clients.profiles.redactProfile(
-        { propertyId: property, profileId },
-        options,
-      );
+    async run(services, { words: [profileId = ""], options: { property = "" } }) {
+      const { profile, resolvedFrom } = await services.profiles.redactProfile({ propertyId: property, profileId });
       const { id } = whole(profile);
       const merged = resolvedFrom === undefined ? "" : ` ${resolvedFrom} was merged into it: they are one person.`;
       const json = { id, status: "redacted", resolved_from: resolvedFrom };
@@ -95,11 +92,11 @@ export const profileCommands: readonly Command[] = [
 ];
 
 async function changeTags(
-  clients: Clients,
+  services: OperatorServices,
   { words: [profileId = ""], options: { property = "" } }: Arguments,
   change: { add?: string[]; remove?: string[]; replace?: boolean },
 ): Promise<Result> {
-  const { profile } = await clients.profiles.updateTags({ propertyId: property, profileId, ...change }, options);
+  const { profile } = await services.profiles.updateTags({ propertyId: property, profileId, ...change });
   return showTags(whole(profile));
 }
 

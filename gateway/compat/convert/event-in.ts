@@ -4,6 +4,7 @@ import type { Static } from "typebox";
 import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Clock, Micros } from "#shared/values/clock.ts";
 import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json/json.ts";
+import { dedupeIdLengthMax, yearAfter } from "#shared/values/event.ts";
 import { isLongerThan } from "#shared/values/text.ts";
 import { yearAfter } from "#shared/values/event.ts";
 import { formatMicros } from "#shared/values/time.ts";
@@ -16,7 +17,6 @@ import { toDecimal } from "./numbers.ts";
 import { compatSource } from "./profile-requests.ts";
 import { readTime } from "./times.ts";
 
-const uniqueIdLengthMax = 255;
 const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
 
 /** What an event says beside whose it is. */
@@ -57,8 +57,8 @@ export function toEventInput(
   const uniqueId = fields.unique_id ?? "";
   const uniqueProblem = textProblem(uniqueId);
   if (uniqueProblem !== undefined) faults.add(`${pointer}/unique_id`, `The unique_id ${uniqueProblem}.`);
-  else if (isLongerThan(uniqueId, uniqueIdLengthMax)) {
-    faults.add(`${pointer}/unique_id`, `A unique_id has at most ${uniqueIdLengthMax} characters.`);
+  else if (isLongerThan(uniqueId, dedupeIdLengthMax)) {
+    faults.add(`${pointer}/unique_id`, `A unique_id has at most ${dedupeIdLengthMax} characters.`);
   }
   const money = readMoney(fields, defaultCurrency, faults, pointer);
   const occurredAt = readOccurredAt(fields.time, clock, faults, pointer);

@@ -3,6 +3,7 @@
  * given back as the fields they are, and not shown among the custom properties.
  */
 import { isRawNumber } from "#shared/json/json.ts";
+import { locationFields, locationLengthMax, type LocationField } from "#shared/values/location.ts";
 import { findTimezone, isCountry } from "#shared/values/places.ts";
 import { isLongerThan } from "#shared/values/text.ts";
 
@@ -10,21 +11,8 @@ import { isLongerThan } from "#shared/values/text.ts";
 export const plainFields = ["first_name", "last_name", "organization", "title", "locale", "image"] as const;
 /** Fields of a location that have none. */
 export const plainLocationFields = ["address1", "address2", "latitude", "longitude", "ip"] as const;
-/** Fields of a location that have one, for values that it can hold exactly as they are. */
-export const nativeLocationFields = ["city", "region", "country", "timezone", "zip"] as const;
 /** A phone number that is none. */
 export const phoneAttribute = "$phone_number";
-
-/** One of the native fields of a location. */
-export type NativeLocationField = (typeof nativeLocationFields)[number];
-
-const lengthMax: Readonly<Record<NativeLocationField, number>> = {
-  city: 255,
-  region: 255,
-  country: 2,
-  timezone: 255,
-  zip: 32,
-};
 
 /** The attribute that a field is kept as. */
 export function attributeOf(field: string): string {
@@ -32,7 +20,7 @@ export function attributeOf(field: string): string {
 }
 
 const textAttributes: ReadonlySet<string> = new Set(
-  [...plainFields, ...plainLocationFields, ...nativeLocationFields, "phone_number"].map(attributeOf),
+  [...plainFields, ...plainLocationFields, ...locationFields, "phone_number"].map(attributeOf),
 );
 const numberAttributes: ReadonlySet<string> = new Set(["$latitude", "$longitude"]);
 
@@ -43,8 +31,8 @@ export function isFieldAttribute(name: string, value: unknown): boolean {
 }
 
 /** Whether the native location holds a value so that it comes back as it is. */
-export function fitsNatively(field: NativeLocationField, value: string): boolean {
-  if (isLongerThan(value, lengthMax[field])) return false;
+export function fitsNatively(field: LocationField, value: string): boolean {
+  if (isLongerThan(value, locationLengthMax[field])) return false;
   if (field === "country") return isCountry(value);
   if (field === "timezone") return findTimezone(value) === value;
   return true;

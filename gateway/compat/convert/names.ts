@@ -1,12 +1,11 @@
 /** Names of metrics: from free text to the dotted type of an event. */
 import { hash } from "node:crypto";
+import { reservedNamespaces, segmentsMax } from "#shared/values/dotted-name.ts";
 import { normalizeText } from "#shared/values/text.ts";
 
 /** Characters of a name. */
 export const nameLengthMax = 127;
 
-const segmentsMax = 5;
-const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
 const hashLength = 12;
 
 /**

@@ -8,17 +8,11 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { findJsonProblems, isJsonObject, mayHaveProblems, textProblem, type JsonObject } from "#shared/json/json.ts";
 import { jsonFieldLimits } from "#shared/values/json-fields.ts";
+import { locationFields } from "#shared/values/location.ts";
 import { numberText } from "../coercion.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import type { EventProfileAttributes, ProfileMeta } from "../schemas.ts";
-import {
-  attributeOf,
-  fitsNatively,
-  nativeLocationFields,
-  phoneAttribute,
-  plainFields,
-  plainLocationFields,
-} from "./fields.ts";
+import { attributeOf, fitsNatively, phoneAttribute, plainFields, plainLocationFields } from "./fields.ts";
 import {
   identifierFields,
   identifierProblem,
@@ -159,7 +153,7 @@ function readLocation(
   { set, remove }: Sink,
 ): ProfileWrite["location"] {
   if (location === undefined) return undefined;
-  const given = location ?? Object.fromEntries([...nativeLocationFields, ...plainLocationFields].map((f) => [f, null]));
+  const given = location ?? Object.fromEntries([...locationFields, ...plainLocationFields].map((f) => [f, null]));
   const native: Record<string, string> = {};
   const clear: string[] = [];
   for (const field of plainLocationFields) {
@@ -171,7 +165,7 @@ function readLocation(
     // Numbers with more digits than a double holds are objects here.
     else if (value !== undefined) set[attributeOf(field)] = value as JsonObject[string];
   }
-  for (const field of nativeLocationFields) {
+  for (const field of locationFields) {
     const value = given[field];
     if (value === undefined) continue;
     const fits = value !== null && fitsNatively(field, value);
@@ -200,7 +194,7 @@ function placeOf(path: readonly string[]): readonly string[] {
   const field = key.slice(1);
   const isOf = (fields: readonly string[]): boolean => key.startsWith("$") && fields.includes(field);
   if (isOf([...plainFields, "phone_number"])) return [field, ...rest];
-  if (isOf([...plainLocationFields, ...nativeLocationFields])) return ["location", field, ...rest];
+  if (isOf([...plainLocationFields, ...locationFields])) return ["location", field, ...rest];
   return ["properties", ...path];
 }
 

@@ -2,9 +2,10 @@
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { parseJson, type JsonObject } from "#shared/json/json.ts";
+import { locationFields } from "#shared/values/location.ts";
 import { isHiddenAttribute } from "../../hidden-attributes.ts";
 import type { Resource } from "../reply.ts";
-import { attributeOf, isFieldAttribute, nativeLocationFields, plainFields, plainLocationFields } from "./fields.ts";
+import { attributeOf, isFieldAttribute, plainFields, plainLocationFields } from "./fields.ts";
 import { noSubscriptions } from "./subscriptions.ts";
 import { toDateTimeOrNull } from "./times.ts";
 import { firstOf } from "./profile-requests.ts";
@@ -47,7 +48,7 @@ export function profileResource(
       last_event_date: toDateTimeOrNull(lastEventAt),
       location: {
         ...Object.fromEntries(plainLocationFields.map((field) => [field, fieldOf(field)])),
-        ...Object.fromEntries(nativeLocationFields.map((field) => [field, location?.[field] ?? fieldOf(field)])),
+        ...Object.fromEntries(locationFields.map((field) => [field, location?.[field] ?? fieldOf(field)])),
       },
       properties: Object.fromEntries(
         Object.entries(attributes).filter(

@@ -2,10 +2,12 @@
 import type { FieldError } from "./errors.ts";
 import { mismatch, quoteName } from "./wording.ts";
 
-const segmentsMax = 5;
+/** Words of a name. */
+export const segmentsMax = 5;
 const lengthMax = 200;
 const pattern = /^[a-z0-9]+(?:\.[a-z0-9]+)*$/;
-const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
+/** First words that are the platform's own. */
+export const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
 
 /** What a dotted name is, with an example. */
 export const dottedNameExpected =
