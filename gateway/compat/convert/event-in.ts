@@ -6,7 +6,6 @@ import type { Clock, Micros } from "#shared/values/clock.ts";
 import { findJsonProblems, mayHaveProblems, textProblem } from "#shared/json/json.ts";
 import { dedupeIdLengthMax, yearAfter } from "#shared/values/event.ts";
 import { isLongerThan } from "#shared/values/text.ts";
-import { yearAfter } from "#shared/values/event.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { jsonFieldLimits } from "#shared/values/json-fields.ts";
 import { Faults, pointerTo } from "../faults.ts";
