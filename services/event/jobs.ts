@@ -1,6 +1,6 @@
 /**
- * Jobs of events. The profiles of a chunk are written, then its events. Each event has its id from when the job was created, so one that is
- * recorded is not recorded again, however often its chunk is begun; so it is with writes of profiles, each of which is an operation.
+ * Jobs of events. A chunk writes its profiles, then its events. An event gets its id when the job is created, and each
+ * write of a profile is an operation, so a chunk that is processed again records nothing twice.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Counter } from "prom-client";
@@ -65,7 +65,7 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
   });
 }
 
-/** An item with all that is fixed from now on: the id of its event, when it happened unless it says so, and the operation of its update. */
+/** Fixes the id of an item's event, the time of the event unless the item says it, and the operation of its update. */
 function readItem({ event, profile, update }: EventJobItem, index: number, now: string): EventJobItem {
   if (!event) {
     throw new DaybookError("parameter_missing", "An item has an event.", { param: `items.${index}.event` });
@@ -118,7 +118,7 @@ function groupBySize(events: readonly EventInput[]): EventInput[][] {
   return groups;
 }
 
-/** Writes what items say of profiles by their ids. What is refused of it keeps no event from being recorded, as the event was accepted. */
+/** Updates profiles that items name by id. A refused update does not keep its event, which was accepted. */
 async function updateProfiles(
   { profiles, log }: EventContext,
   propertyId: string,
@@ -134,9 +134,10 @@ async function updateProfiles(
 }
 
 /**
- * Writes the profiles of items in order; neighbours that say the same are one write. What is said of a profile may be refused only here, such as
- * more attributes than it has room for: the event was accepted, and is recorded all the same.
- * @returns the id of each, or why it was refused.
+ * Upserts the profiles of items in order; neighbours that are the same are one write. Some writes are refused only
+ * here, such as more attributes than a profile has room for. The event was accepted, so its profile is then upserted by
+ * the identifiers alone.
+ * @returns the id of each profile, or why there is none.
  */
 async function writeProfiles(
   context: EventContext,
@@ -172,7 +173,6 @@ function logRefused(log: Log, outcomes: readonly unknown[]): void {
   log.warn({ profiles: refused.length, codes }, "what events of a job say of their profiles was refused");
 }
 
-/** An upsert of whose something is, and nothing more. */
 function onlyIdentifiers({ propertyId, identifiers, source, preferFirst }: UpsertProfileRequest): UpsertProfileRequest {
   return create(UpsertProfileRequestSchema, { propertyId, identifiers, source, preferFirst });
 }

@@ -1,7 +1,4 @@
-/**
- * Import jobs: profiles that are written behind the answer. Each item is an operation, so one that was written is not written again, however
- * often its chunk is begun.
- */
+/** Import jobs: profiles that are written in the background. Each item is an operation, so no item is written twice. */
 import { create } from "@bufbuild/protobuf";
 import {
   CreateImportJobRequestSchema,
@@ -35,7 +32,7 @@ export const importJobs: JobKind = {
   retentionMicros: 7 * 24 * 60 * 60 * 1_000_000,
 };
 
-/** Makes the import jobs. What became of an item is the UUID of its profile. */
+/** Makes the import jobs. The result of an item is the UUID of its profile. */
 export function createImportJobs(context: ProfileContext): Jobs<ImportItem> {
   return createJobs<ImportItem, Uuid>(context, importJobs, {
     chunkSchema: CreateImportJobRequestSchema,
@@ -86,7 +83,7 @@ export function toImportJob(row: JobRow): ImportJob {
   });
 }
 
-/** Writes items in order; neighbours that are upserts go together. */
+/** Writes items in order; neighbouring upserts go together. */
 async function writeItems(
   context: ProfileContext,
   property: Uuid,
@@ -105,7 +102,7 @@ async function writeItems(
       continue;
     }
     await flush();
-    if (write.case !== "update") throw new Error("an item of a job says nothing");
+    if (write.case !== "update") throw new Error("an item of a job has no write");
     const request = { ...write.value, propertyId: encodeId("prop", property) };
     outcomes.push(...(await settleItems(log, [request], async () => [(await update(context, request)).row.id])));
   }

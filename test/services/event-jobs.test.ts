@@ -8,17 +8,24 @@ import pg from "pg";
 import { afterAll, expect, inject, test } from "vitest";
 import type { Event, EventInputSchema, EventJobItemSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import { systemClock } from "#shared/values/clock.ts";
-import { decodeId, newId } from "#shared/values/ids.ts";
+import { decodeId, newId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { openDatabase } from "#shared/database/postgres.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
-import { fromTimestamp } from "#shared/values/time.ts";
+import { formatMicros, fromTimestamp } from "#shared/values/time.ts";
 import { forgetJobs } from "#shared/jobs/jobs.ts";
 import { eventJobs } from "../../services/event/jobs.ts";
 import { countOf } from "../support/counting.ts";
 import { createDatabase } from "../support/database.ts";
-import { connectTo, describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
+import {
+  connectTo,
+  describeEverywhere,
+  describeOnce,
+  startSingleProcess,
+  testCall,
+  type TestDaybook,
+} from "../support/daybook.ts";
 import { startKillableMesh } from "../support/mesh.ts";
 import { repeatMessages, startNats } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
@@ -164,6 +171,33 @@ describeEverywhere("jobs of events", (daybook) => {
     expect(await query(daybook(), "SELECT id FROM event.jobs WHERE id = ANY($1)", [ids])).toEqual([{ id: ids[1] }]);
     const chunks = "SELECT job_id FROM event.job_chunks WHERE job_id = ANY($1)";
     expect(await query(daybook(), chunks, [ids])).toEqual([{ job_id: ids[1] }]);
+  });
+});
+
+describeOnce("jobs that are deleted while their chunks are finished", (daybook) => {
+  test("wait for each other, and leave no chunk without its job", async () => {
+    const property = decodeId("prop", (await daybook().newProperty()).propertyId, "");
+    const ids = upTo(100).map(newUuid);
+    const old =
+      "INSERT INTO event.jobs (property_id, id, total_count, created_at) SELECT $1, unnest($2::uuid[]), 1, $3";
+    const created = formatMicros(systemClock.nowMicros() - 2 * eventJobs.retentionMicros);
+    await query(daybook(), old, [property, ids, created]);
+    const chunks =
+      "INSERT INTO event.job_chunks (property_id, job_id, chunk, payload) SELECT $1, unnest($2::uuid[]), 0, ''";
+    await query(daybook(), chunks, [property, ids]);
+    const log = createLog("test", "silent");
+    const database = openDatabase({ url: daybook().databaseUrl, applicationName: "test", connectionsMax: 8, log });
+    const now = formatMicros(systemClock.nowMicros());
+    const finish = (id: Uuid) => eventJobs.statements.finishChunk(database, [property, id, 0, 1, 0, now]);
+    const forget = () => forgetJobs({ database, clock: systemClock }, eventJobs, AbortSignal.timeout(60_000));
+    try {
+      await Promise.all(ids.toReversed().flatMap((id, index) => [finish(id), ...(index % 4 === 1 ? [forget()] : [])]));
+      await forget();
+    } finally {
+      await database.end();
+    }
+    const left = "SELECT job_id FROM event.job_chunks WHERE property_id = $1";
+    expect(await query(daybook(), left, [property])).toEqual([]);
   });
 });
 

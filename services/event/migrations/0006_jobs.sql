@@ -1,4 +1,4 @@
--- Events that are recorded behind the answer. A job is processed chunk by chunk, and forgotten 7 days after it was created.
+-- Events that are recorded in the background. A job is processed chunk by chunk, and deleted after 7 days.
 CREATE TABLE event.jobs (
   property_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -1,4 +1,4 @@
--- Imports of many profiles. A job is processed chunk by chunk, and forgotten 7 days after it was created.
+-- Imports of many profiles. A job is processed chunk by chunk, and deleted after 7 days.
 CREATE TABLE profile.import_jobs (
   property_id uuid NOT NULL,
   id uuid NOT NULL,

@@ -1,8 +1,9 @@
 /**
- * Jobs: many items that are processed behind the answer, in chunks. A job is stored with its chunks in one transaction with an outbox row that
- * asks for the first chunk. A chunk is finished in one transaction too: its results, the counts, and the outbox row that asks for the next. A
- * process that is killed before that leaves the chunk as it was, and the message comes again; so processing is made of operations, which change
- * nothing when they come again. The items of a finished chunk are deleted.
+ * Jobs: many items that are processed in the background, in chunks.
+ * - One transaction stores a job, its chunks, and an outbox row that asks for the first chunk.
+ * - One transaction finishes a chunk: it stores and counts the results, deletes the items, and asks for the next chunk.
+ * - A process that is killed before that leaves the chunk unfinished, and the bus delivers its message again. So each
+ *   write of `process` is idempotent: it is an operation whose id is the same each time.
  */
 import { create, fromBinary, toBinary, type Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
@@ -25,9 +26,9 @@ import type { JobErrorStatements, JobRow, JobStatements } from "./sql.ts";
 /** What all jobs of a kind have in common. */
 export interface JobKind {
   statements: JobStatements;
-  /** The subject of the messages that ask for a chunk. */
+  /** The bus subject of the messages that ask for a chunk. */
   subject: string;
-  /** What a refusal calls them. */
+  /** What errors call these jobs, in the plural. */
   noun: string;
   /** Items of a job. */
   itemsMax: number;
@@ -35,7 +36,7 @@ export interface JobKind {
   chunkItemsMax: number;
   /** Unfinished jobs of a property. */
   unfinishedMax: number;
-  /** A job is forgotten so long after it was created, finished or not. */
+  /** A job is deleted so long after it was created, finished or not. */
   retentionMicros: number;
 }
 
@@ -46,31 +47,31 @@ export interface JobChunk {
   job: Uuid;
   /** From 0. */
   chunk: number;
-  /** Names an operation: `op_…`, the same however often the chunk comes. `part` is unique within the chunk. */
+  /** The id of an operation, `op_…`: the same each time the chunk is processed. `part` is unique within the chunk. */
   operationOf: (part: string) => string;
 }
 
 /** What is done with the items of a kind of job. */
 export interface JobWork<Item, Result> {
-  /** The message as which the items of a chunk are stored: the others of its fields stay empty. */
+  /** The message that stores the items of a chunk. Its other fields stay empty. */
   chunkSchema: GenMessage<Message & { items: Item[] }>;
   /**
-   * Checks an item, and fixes what is to be the same however often its chunk comes.
-   * @param now when the job is created, as PostgreSQL reads it.
+   * Checks an item, and fixes what must be the same each time its chunk is processed, such as ids and times.
+   * @param now when the job is created.
    * @throws DaybookError, which refuses the job.
    */
   readItem: (item: Item, index: number, now: Instant) => Item;
   /**
    * Processes the items of a chunk.
-   * @returns what became of each, in order.
-   * @throws when something is away: then the chunk comes again.
+   * @returns the outcome of each, in order.
+   * @throws when a dependency is away: the chunk is then processed again.
    */
   process: (items: readonly Item[], chunk: JobChunk) => Promise<(Result | DaybookError)[]>;
   /** Stores results, in the transaction that finishes their chunk. */
   store?: (tx: Transaction, chunk: JobChunk, results: readonly Result[]) => Promise<void>;
-  /** Keeps each refused item with its error, as the caller sent it. */
+  /** Stores each refused item, as the caller sent it, with its error. */
   errors?: { statements: JobErrorStatements; originalOf: (item: Item) => string };
-  /** Is told of the refused items of a chunk, if there are any, once it is finished. */
+  /** Called once a chunk with refused items is finished. */
   onRefused?: (refused: readonly DaybookError[], chunk: JobChunk) => void;
 }
 
@@ -78,11 +79,11 @@ export interface JobWork<Item, Result> {
 export interface Jobs<Item> {
   /**
    * Creates a job.
-   * @returns the job; the one there is, if it was created before.
-   * @throws DaybookError for too many items, jobs or bytes, and as JobWork.readItem does.
+   * @returns the job; the stored one if there is one of this id.
+   * @throws DaybookError for too many items, bytes or unfinished jobs, and as JobWork.readItem does.
    */
   create: (request: { propertyId: string; jobId: string; items: readonly Item[] }) => Promise<JobRow>;
-  /** Takes the messages that ask for chunks. */
+  /** Handles the messages that ask for chunks. */
   takeDue: BusHandler;
 }
 
@@ -122,7 +123,7 @@ export function createJobs<Item, Result>(
     return relay.enqueue(tx, property, subject, toBinary(JobDueSchema, due));
   }
 
-  /** Processes a chunk, unless it is finished. */
+  /** Processes a chunk unless it is finished. */
   async function processChunk({ propertyId, jobId, chunk }: JobDue): Promise<void> {
     const property = decodeId("prop", propertyId, "property_id");
     const job = decodeId("job", jobId, "job_id");
@@ -173,7 +174,8 @@ export function createJobs<Item, Result>(
         if (known) return known;
         const [unfinished] = await statements.countUnfinished(tx, [property, oldest, unfinishedMax]);
         if (!unfinished || unfinished.count >= unfinishedMax) {
-          const message = `At most ${count(unfinishedMax)} ${noun} of a property are unfinished at a time. Try again later.`;
+          const most = `At most ${count(unfinishedMax)} ${noun} of a property are unfinished at a time.`;
+          const message = `${most} Try again later.`;
           throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
         }
         const [created] = await statements.insert(tx, [property, job, items.length, now]);
@@ -193,14 +195,14 @@ export function createJobs<Item, Result>(
   };
 }
 
-/** The instant up to which jobs of a kind are forgotten, as PostgreSQL reads it. */
+/** Jobs that were created up to this instant are gone, or about to be deleted. */
 export function oldestJob({ retentionMicros }: JobKind, clock: Clock): Instant {
   return formatMicros(clock.nowMicros() - retentionMicros);
 }
 
 /**
  * Finds a job.
- * @throws DaybookError `resource_not_found`, also for one that is forgotten.
+ * @throws DaybookError `resource_not_found`, also when its retention is over.
  */
 export async function readJob(
   { database, clock }: Pick<ServiceContext, "database" | "clock">,
@@ -214,7 +216,7 @@ export async function readJob(
   return row;
 }
 
-/** Deletes the jobs of a kind whose retention is over, with all that belongs to them. */
+/** Deletes the jobs whose retention is over, with their chunks and results. */
 export async function forgetJobs(
   { database, clock }: Pick<ServiceContext, "database" | "clock">,
   kind: JobKind,

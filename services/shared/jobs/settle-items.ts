@@ -1,12 +1,13 @@
-/** Items of jobs that are processed together, and fail alone. */
+/** Outcomes of items of a job that are processed together, where each fails alone. */
 import { isAway } from "../bus/delivery.ts";
 import type { Log } from "../process/log.ts";
 import { DaybookError, internalError } from "../values/errors.ts";
 
 /**
- * Does the work for all items together. When that fails it is done one by one, so that a bad item fails alone and a job comes to its end.
- * @param work gives what became of each item, in order.
- * @throws when something is away: that says nothing of the items.
+ * Does the work for all items together. When that throws, does it one by one, so that a bad item fails alone and the
+ * job reaches its end.
+ * @param work returns the outcome of each item, in order.
+ * @throws when a dependency is away, because that says nothing about the items.
  */
 export async function settleItems<Item, Result>(
   log: Log,

@@ -31,10 +31,12 @@ export interface JobErrorRow {
 const columns = "property_id, id, total_count, completed_count, failed_count, created_at, started_at, completed_at";
 
 /**
- * Makes the statements of one kind of job. Tables of what a job came to reference `jobs` and cascade, as `chunks` does: they are forgotten with it.
- * @param jobs and chunks are tables with their schemas.
+ * Makes the statements of one kind of job. Tables of results reference `jobs` with ON DELETE CASCADE, as `chunks` does,
+ * so that they are deleted with their job.
+ * @param tables names the tables, with their schema.
  */
-export function jobStatements({ jobs, chunks }: { jobs: string; chunks: string }) {
+export function jobStatements(tables: { jobs: string; chunks: string }) {
+  const { jobs, chunks } = tables;
   const named = <Params extends readonly unknown[], Row = unknown>(name: string, text: string) =>
     statement<Params, Row>(`${jobs}.${name}`, text);
   const list = (name: string, comparison: string, direction: string) =>
@@ -53,11 +55,13 @@ export function jobStatements({ jobs, chunks }: { jobs: string; chunks: string }
       name,
       `SELECT ${columns} FROM ${jobs}
        WHERE property_id = $1 AND created_at > $2 AND ($6::uuid IS NULL OR id ${comparison} $6)
-         AND CASE WHEN started_at IS NULL THEN $3::boolean WHEN completed_at IS NULL THEN $4::boolean ELSE $5::boolean END
+         AND CASE
+           WHEN started_at IS NULL THEN $3::boolean WHEN completed_at IS NULL THEN $4::boolean ELSE $5::boolean
+         END
        ORDER BY id ${direction} LIMIT $7`,
     );
   return {
-    /** Lets one job of a property be created at a time. Held to the end of the transaction. */
+    /** Locks the creation of jobs of a property until the end of the transaction. */
     lock: named<[property: Uuid]>(
       "lock",
       `SELECT pg_advisory_xact_lock(hashtextextended('daybook ${jobs} ' || $1::text, 0))`,
@@ -68,14 +72,14 @@ export function jobStatements({ jobs, chunks }: { jobs: string; chunks: string }
     ),
     listAscending: list("list_ascending", ">", "ASC"),
     listDescending: list("list_descending", "<", "DESC"),
-    /** Counts unfinished jobs, but no further than needed. */
+    /** Counts unfinished jobs up to a maximum. */
     countUnfinished: named<[property: Uuid, createdAfter: Instant, countMax: number], { count: number }>(
       "count_unfinished",
       `SELECT count(*) AS count FROM (
          SELECT FROM ${jobs} WHERE property_id = $1 AND completed_at IS NULL AND created_at > $2 LIMIT $3
        ) AS unfinished`,
     ),
-    /** Creates a job without its chunks. Gives no row when there is one of that id. */
+    /** Creates a job without its chunks. Returns no row when there is one of that id. */
     insert: named<[property: Uuid, id: Uuid, totalCount: number, createdAt: Instant], JobRow>(
       "insert",
       `INSERT INTO ${jobs} (property_id, id, total_count, created_at) VALUES ($1, $2, $3, $4)
@@ -87,12 +91,15 @@ export function jobStatements({ jobs, chunks }: { jobs: string; chunks: string }
       "insert_chunk",
       `INSERT INTO ${chunks} (property_id, job_id, chunk, payload) VALUES ($1, $2, $3, $4)`,
     ),
-    /** Items of a chunk. Gives no row when it is finished, or when the job is forgotten. */
+    /** Reads the items of a chunk. Returns no row when it is finished, or when the job is deleted. */
     readChunk: named<[property: Uuid, job: Uuid, chunk: number], { payload: Buffer }>(
       "read_chunk",
       `SELECT payload FROM ${chunks} WHERE property_id = $1 AND job_id = $2 AND chunk = $3 AND payload IS NOT NULL`,
     ),
-    /** Finishes a chunk and counts its items. Gives no row when it was finished before. The job is locked before its chunk, as by DELETE. */
+    /**
+     * Finishes a chunk and counts its items. Returns no row when it was finished before. Locks the job before the
+     * chunk, in the order of deleteOld, so that the two cannot deadlock.
+     */
     finishChunk: named<
       [property: Uuid, job: Uuid, chunk: number, completedCount: number, failedCount: number, now: Instant],
       { has_next: boolean }
@@ -105,12 +112,13 @@ export function jobStatements({ jobs, chunks }: { jobs: string; chunks: string }
          RETURNING chunk
        )
        UPDATE ${jobs}
-       SET completed_count = completed_count + $4, failed_count = failed_count + $5, started_at = coalesce(started_at, $6),
+       SET completed_count = completed_count + $4, failed_count = failed_count + $5,
+           started_at = coalesce(started_at, $6),
            completed_at = CASE WHEN completed_count + failed_count + $4 + $5 >= total_count THEN $6::timestamptz END
        FROM finished WHERE property_id = $1 AND id = $2
        RETURNING completed_at IS NULL AS has_next`,
     ),
-    /** Deletes jobs with all that belongs to them. One row for each. */
+    /** Deletes jobs with their chunks and results. Returns one row for each. */
     deleteOld: plannedStatement<[createdUpTo: Instant, limit: number], { id: Uuid }>(
       `DELETE FROM ${jobs} WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${jobs} WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
@@ -137,7 +145,8 @@ export function jobErrorStatements(table: string) {
     >(
       `${table}.insert`,
       `INSERT INTO ${table} (property_id, job_id, item, id, error, original_json)
-       SELECT $1, $2, e.* FROM unnest($3::integer[], $4::uuid[], $5::bytea[], $6::text[]) AS e (item, id, error, original)`,
+       SELECT $1, $2, e.*
+       FROM unnest($3::integer[], $4::uuid[], $5::bytea[], $6::text[]) AS e (item, id, error, original)`,
     ),
     list: statement<[property: Uuid, job: Uuid, afterItem: number, limit: number], JobErrorRow>(
       `${table}.list`,

@@ -13,7 +13,7 @@ export const file_daybook_common_v1_job: GenFile = /*@__PURE__*/
   fileDesc("ChtkYXlib29rL2NvbW1vbi92MS9qb2IucHJvdG8SEWRheWJvb2suY29tbW9uLnYxIjwKBkpvYkR1ZRITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSDQoFY2h1bmsYAyABKAViBnByb3RvMw");
 
 /**
- * JobDue goes over the bus, on a subject of its service for each kind of job, and asks for a chunk of a job: at least once.
+ * JobDue asks for a chunk of a job. It goes over the bus, at least once, on a subject for each kind of job.
  *
  * @generated from message daybook.common.v1.JobDue
  */
