@@ -63,9 +63,8 @@ const referencesMax = 1_000;
  */
 export async function link(context: EventContext, property: Uuid, identifiers: readonly Identifier[]): Promise<void> {
   if (identifiers.length === 0) return;
-  const columns = [identifiers.map(({ type }) => type), identifiers.map(({ value }) => value)];
   // Most of what is gained nobody has sent events under: one look for all of it tells.
-  const found = await findAnonymousUnder(context.database, [property, ...columns]);
+  const found = await findAnonymousUnder(context.database, [property, identifiers]);
   for (const [profileId, theirs] of await findOwners(context, property, found)) {
     if ((await linkAll(context, property, profileId, theirs)) === 0) continue;
     // Should the profile have been redacted meanwhile, it was before these events were found as its own.

@@ -98,7 +98,7 @@ export async function findHeldEvents(
   const former = items.map((item) => uniqueKeysOf(item).slice(1));
   const all = [...keys, ...former].flat();
   if (all.length === 0) return items.map(() => undefined);
-  const rows = await findKeys(database, [property, ...keyColumns(all), formatMicros(now)]);
+  const rows = await findKeys(database, [property, formatMicros(now), all]);
   if (rows.length === 0) return items.map(() => undefined);
   const held = new Map(rows.map((row) => [keyName(row), row]));
   const ids = [...new Set(rows.map(({ event_id }) => event_id))];
@@ -153,14 +153,14 @@ async function claimFirst(
 ): Promise<Map<string, Claim>> {
   const first = new Map(claims.toReversed().map((one) => [keyName(one), one]));
   const wanted = [...first.values()];
-  const granted = await claimKeys(database, [
-    property,
-    ...keyColumns(wanted),
-    wanted.map(({ eventId }) => eventId),
-    wanted.map(({ fingerprint }) => fingerprint),
-    wanted.map(({ kind }) => keyExpiry(kind, now)),
-    formatMicros(now),
-  ]);
+  const rows = wanted.map(({ kind, key, eventId, fingerprint }) => ({
+    kind,
+    key,
+    event_id: eventId,
+    fingerprint,
+    expires_at: keyExpiry(kind, now),
+  }));
+  const granted = await claimKeys(database, [property, formatMicros(now), rows]);
   const names = new Set(granted.map(keyName));
   return new Map([...first].filter(([name]) => names.has(name)));
 }
@@ -181,10 +181,6 @@ export async function claimAll(
   const isGranted = (wanted: Claim): boolean => granted.get(keyName(wanted))?.eventId === wanted.eventId;
   const complete = claims.map((itemClaims) => itemClaims.every(isGranted));
   const useless = claims.flatMap((itemClaims, index) => (complete[index] ? [] : itemClaims.filter(isGranted)));
-  if (useless.length > 0) await releaseKeys(tx, [property, ...keyColumns(useless)]);
+  if (useless.length > 0) await releaseKeys(tx, [property, useless]);
   return complete;
-}
-
-function keyColumns(keys: readonly { kind: KeyKind; key: string }[]): [KeyKind[], string[]] {
-  return [keys.map(({ kind }) => kind), keys.map(({ key }) => key)];
 }

@@ -28,7 +28,7 @@ export const anonymousSubject = "daybook.event.anonymous";
 
 /** A row of the outbox. */
 interface Message {
-  id: string;
+  id: Uuid;
   subject: string;
   payload: Buffer;
 }
@@ -70,21 +70,12 @@ async function insert(database: Queryable, property: Uuid, drafts: readonly Draf
   await insertEvents(database, [
     property,
     formatMicros(now),
-    drafts.map(({ row }) => row.id),
-    drafts.map(({ row }) => row.type),
-    drafts.map(({ row }) => row.profile_id),
-    drafts.map(({ item }) => item.identifier?.type ?? null),
-    drafts.map(({ item }) => item.identifier?.value ?? null),
-    drafts.map(({ row }) => row.properties),
-    drafts.map(({ row }) => row.value),
-    drafts.map(({ row }) => row.currency),
-    drafts.map(({ row }) => formatMicros(row.occurred_at)),
-    drafts.map(({ row }) => row.dedupe_id),
-    drafts.map(({ row }) => row.source),
-    drafts.map(({ row }) => row.backfill),
-    messages.map(({ id }) => id),
-    messages.map(({ subject }) => subject),
-    messages.map(({ payload }) => payload),
+    drafts.map(({ item: { identifier }, row }) => ({
+      ...row,
+      identifier_type: identifier?.type ?? null,
+      identifier_value: identifier?.value ?? null,
+    })),
+    messages,
   ]);
 }
 

@@ -5,7 +5,7 @@ import { LeaseSchema, RateWindow, type Lease, type LeaseWish } from "#proto/dayb
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
+import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { isLeasable, isWindowStart, requestsMax } from "./domain/windows.ts";
 import { leaseRequests, type WindowName } from "./sql/rate-windows.ts";
@@ -81,13 +81,15 @@ export async function lease(
     granted.length === 0
       ? []
       : await leaseRequests(database, [
-          granted.map(({ propertyId }) => propertyId),
-          granted.map(({ keyId }) => keyId),
-          granted.map(({ name }) => name),
-          granted.map(({ startsAt }) => formatMicros(startsAt)),
-          granted.map(({ wanted }) => wanted),
-          granted.map(({ limitDefault }) => limitDefault),
-          granted.map(({ limitUnknown }) => (limitUnknown ? unknownPart : knownPart)),
+          granted.map((wish) => ({
+            property_id: wish.propertyId,
+            key_id: wish.keyId,
+            name: wish.name,
+            starts_at: wish.startsAt,
+            wanted: wish.wanted,
+            limit_default: wish.limitDefault,
+            part: wish.limitUnknown ? unknownPart : knownPart,
+          })),
         ]);
   const rowOf = new Map(
     rows.map((row) => [

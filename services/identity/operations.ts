@@ -13,7 +13,7 @@ import { decodeId, encodeId, newUuid, tryDecodeId, type Uuid } from "#shared/val
 import { digestOfKey } from "#shared/values/key-digest.ts";
 import type { Database } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros } from "#shared/values/time.ts";
+import { formatMicros, type Instant } from "#shared/values/time.ts";
 import {
   claimOperations,
   findOperations,
@@ -65,13 +65,15 @@ async function claimOnce(
   const first = [...firsts.values()];
   const now = clock.nowMicros();
   const granted = await claimOperations(database, [
-    first.map(({ property }) => property),
-    first.map(({ key }) => key),
-    first.map(({ fingerprint }) => fingerprint),
-    first.map(() => newUuid()),
     formatMicros(now),
     formatMicros(now + leaseMicros),
     formatMicros(now + ageMaxMicros),
+    first.map(({ property, key, fingerprint }) => ({
+      property_id: property,
+      key,
+      fingerprint,
+      operation_id: newUuid(),
+    })),
   ]);
   const claimed = new Map(granted.map((row) => [nameOf(row.property_id, row.key), row]));
   const others = new Map(
@@ -81,9 +83,8 @@ async function claimOnce(
     others.size === 0
       ? []
       : await findOperations(database, [
-          [...others.values()].map(({ property }) => property),
-          [...others.values()].map(({ key }) => key),
           formatMicros(now),
+          [...others.values()].map(({ property, key }) => ({ property_id: property, key })),
         ]);
   const found = new Map(rows.map((row) => [nameOf(row.property_id, row.key), row]));
   return new Map(
@@ -141,7 +142,7 @@ export async function forget(
 /** What is to be said of an operation. */
 interface Settlement {
   operation: HeldOperation;
-  leasedUntil: string;
+  leasedUntil: Instant;
   answer?: OperationAnswer;
 }
 
@@ -166,20 +167,20 @@ function propertyOf({ operation }: Settlement): Uuid {
 
 /** No two of the same key. */
 function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnType<typeof settleOperations> {
-  const answers = wanted.map(({ answer }) => answer);
-  return settleOperations(database, [
-    wanted.map(propertyOf),
-    wanted.map(({ operation }) => digestOfKey(operation.key)),
-    wanted.map(({ operation }) => decodeId("op", operation.operationId, "operation_id")),
-    wanted.map(({ operation }) => operation.attempt),
-    wanted.map(({ leasedUntil }) => leasedUntil),
-    answers.map((answer) => answer?.status ?? null),
-    answers.map((answer) => (answer ? JSON.stringify(answer.headers) : null)),
-    answers.map((answer) => answer?.body ?? null),
-    answers.map((answer) => answer?.requestId ?? null),
-    answers.map((answer) => answer?.maskedBody ?? null),
-    answers.map((answer) => (answer ? JSON.stringify(subjectsOf(answer)) : null)),
-  ]);
+  const settlements = wanted.map(({ operation, leasedUntil, answer }) => ({
+    property_id: decodeId("prop", operation.propertyId, "property_id"),
+    key: digestOfKey(operation.key),
+    operation_id: decodeId("op", operation.operationId, "operation_id"),
+    attempt: operation.attempt,
+    leased_until: leasedUntil,
+    status: answer?.status ?? null,
+    headers: answer ? JSON.stringify(answer.headers) : null,
+    body: answer?.body ?? null,
+    request_id: answer?.requestId ?? null,
+    masked_body: answer?.maskedBody ?? null,
+    subjects: answer ? JSON.stringify(subjectsOf(answer)) : null,
+  }));
+  return settleOperations(database, [settlements]);
 }
 
 const subjectPattern = /\b(?:prof|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;

@@ -6,7 +6,7 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { Reader } from "#shared/database/reads.ts";
-import { formatMicros, toTimestamp } from "#shared/values/time.ts";
+import { formatMicros, toTimestamp, type Instant } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
 import { periodMicros, periodOf } from "./domain/buckets.ts";
 import { parseDecimal, zero } from "./domain/decimal.ts";
@@ -16,13 +16,12 @@ import { pullMerges, uniteMerged } from "./merges.ts";
 import { newProfileSet, readProfileSet, type ProfileSet } from "./profile-set.ts";
 import { findNumbers } from "./sql/profiles.ts";
 import { readProperties } from "./sql/properties.ts";
-import { readSetsWithin, sumRollups } from "./sql/rollups.ts";
+import { readSetsWithin, sumRollups, type WithinParams } from "./sql/rollups.ts";
 
 /** Which metric is asked. */
 export interface Asked {
-  /** UUIDs */
   property: Uuid;
-  metric: string;
+  metric: Uuid;
   name: string;
 }
 
@@ -156,7 +155,7 @@ export async function answer(
     if (!property) return;
     const chosen = chosenColumns(question);
     if (!chosen) return;
-    const values = [
+    const within: WithinParams = [
       asked.property,
       asked.metric,
       property.generation,
@@ -166,15 +165,15 @@ export async function answer(
       chosen.source,
       chosen.currency,
     ];
-    for (const row of await sumRollups(snapshot, values)) {
+    for (const row of await sumRollups(snapshot, within)) {
       series.add(row.bucket, groupOf(row), row.events, parseDecimal(row.value));
       checkSize(series, starts.length);
     }
     if (!withProfiles) return;
     // A page at a time, as they are many bytes, and so that others have their turn in between.
-    let after: (string | null)[] = [formatMicros(begin), "", ""];
+    let after: [Instant, string, string] = [formatMicros(begin), "", ""];
     for (;;) {
-      const rows = await readSetsWithin(snapshot, [...values, ...after, setsMax]);
+      const rows = await readSetsWithin(snapshot, [...within, ...after, setsMax]);
       for (const row of rows) {
         const set = readProfileSet(row.profiles);
         setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);

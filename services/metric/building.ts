@@ -109,7 +109,7 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
       const counts = new Map(
         (await countRollups(tx, [property, ids, building])).map(({ metric_id: id, events }) => [id, events]),
       );
-      await setEventCounts(tx, [property, ids, ids.map((id) => counts.get(id) ?? 0)]);
+      await setEventCounts(tx, [property, ids.map((id) => ({ id, count: counts.get(id) ?? 0 }))]);
       const finished = await finishBuilding(tx, [property, building]);
       if (finished.length === 0) throw new BegunAnew();
     });

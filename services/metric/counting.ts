@@ -1,13 +1,13 @@
 /** Counts digests of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
-import { newUuid, type Uuid } from "#shared/values/ids.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { mergeSchema, type ObservedSchema } from "#shared/values/observed-schema.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
-import { formatMicros } from "#shared/values/time.ts";
 import { formatDecimal } from "./domain/decimal.ts";
 import { digestEvent, type Cell, type Digest } from "./domain/digest.ts";
-import { isSystemMetric } from "./domain/system-metrics.ts";
+import { newMetric } from "./domain/system-metrics.ts";
 import type { Numbers, ProfileNumbers } from "./numbers.ts";
 import { withNumbers } from "./profile-set.ts";
 import { lockMetrics, registerMetrics, updateMetrics } from "./sql/metrics.ts";
@@ -44,7 +44,7 @@ export async function learnMetrics(
   const names = [...digests.keys()];
   let metrics = await lockMetrics(tx, [property, names]);
   if (metrics.length < names.length) {
-    await registerMetrics(tx, [property, names.map(newUuid), names, names.map(isSystemMetric)]);
+    await registerMetrics(tx, [property, names.map(newMetric)]);
     metrics = await lockMetrics(tx, [property, names]);
   }
   const updates = metrics.map((metric) => {
@@ -57,26 +57,17 @@ export async function learnMetrics(
     return {
       id: metric.id,
       count: counted === "new" ? digest.count : 0,
-      firstSeenAt: formatMicros(isEarlier ? digest.firstSeenAt : (metric.first_seen_at as number)),
+      first_seen_at: isEarlier ? digest.firstSeenAt : (metric.first_seen_at as Micros),
       source: isEarlier ? digest.source : metric.source,
       schema: learned(schema, digest.schema) ? JSON.stringify(Object.fromEntries(schema)) : null,
-      original: isFirstName ? original : undefined,
-      digest,
+      first_occurred_at: digest.firstOccurredAt,
+      last_occurred_at: digest.lastOccurredAt,
+      last_received_at: digest.lastReceivedAt,
+      original_name: isFirstName ? original.name : null,
+      original_name_at: isFirstName ? original.at : null,
     };
   });
-  await updateMetrics(tx, [
-    property,
-    updates.map(({ id }) => id),
-    updates.map(({ count }) => count),
-    updates.map(({ firstSeenAt }) => firstSeenAt),
-    updates.map(({ source }) => source),
-    updates.map(({ schema }) => schema),
-    updates.map(({ digest }) => formatMicros(digest.firstOccurredAt)),
-    updates.map(({ digest }) => formatMicros(digest.lastOccurredAt)),
-    updates.map(({ digest }) => formatMicros(digest.lastReceivedAt)),
-    updates.map(({ original }) => original?.name ?? null),
-    updates.map(({ original }) => (original ? formatMicros(original.at) : null)),
-  ]);
+  await updateMetrics(tx, [property, updates]);
   return new Map(metrics.map(({ name, id }) => [name, id]));
 }
 
@@ -96,13 +87,12 @@ export async function addCells(
   const rows = metrics.flatMap(({ metricId, cells }) => [...cells].map((cell) => ({ metricId, cell })));
   const counted = rows.filter(({ cell }) => cell.count > 0);
   if (counted.length > 0) {
-    await addToRollups(tx, [
-      property,
-      generation,
-      ...keyColumns(counted),
-      counted.map(({ cell }) => cell.count),
-      counted.map(({ cell }) => formatDecimal(cell.value)),
-    ]);
+    const rollups = counted.map(({ metricId, cell }) => ({
+      ...keyOf(metricId, cell),
+      events: cell.count,
+      value: formatDecimal(cell.value),
+    }));
+    await addToRollups(tx, [property, generation, rollups]);
   }
   const withProfiles = rows.filter(({ cell }) => cell.profileIds.size > 0);
   if (withProfiles.length === 0) return new Map();
@@ -111,27 +101,18 @@ export async function addCells(
     property,
     withProfiles.flatMap(({ cell }) => [...cell.profileIds]),
   );
-  const columns = keyColumns(withProfiles);
-  const before = new Map(
-    (await readSets(tx, [property, generation, ...columns])).map(({ at, profiles }) => [at, profiles]),
-  );
-  const sets = withProfiles.map(({ cell }, index) =>
-    withNumbers(
-      before.get(index + 1),
-      [...cell.profileIds].map((id) => given.get(id) as number),
-    ),
-  );
-  await writeSets(tx, [property, generation, ...columns, sets]);
+  const keys = withProfiles.map(({ metricId, cell }, at) => ({ ...keyOf(metricId, cell), at }));
+  const before = new Map((await readSets(tx, [property, generation, keys])).map(({ at, profiles }) => [at, profiles]));
+  const sets = withProfiles.map(({ metricId, cell }, at) => {
+    const numbersOfCell = [...cell.profileIds].map((id) => given.get(id) as number);
+    return { ...keyOf(metricId, cell), profiles: withNumbers(before.get(at), numbersOfCell) };
+  });
+  await writeSets(tx, [property, generation, sets]);
   return given;
 }
 
-function keyColumns(rows: readonly { metricId: Uuid; cell: Cell }[]): string[][] {
-  return [
-    rows.map(({ metricId }) => metricId),
-    rows.map(({ cell }) => formatMicros(cell.period)),
-    rows.map(({ cell }) => cell.source),
-    rows.map(({ cell }) => cell.currency),
-  ];
+function keyOf(metric: Uuid, { period, source, currency }: Cell) {
+  return { metric_id: metric, period, source, currency };
 }
 
 /** Adds to a schema what is new. @returns whether anything was. */

@@ -42,11 +42,13 @@ export async function pullMerges(context: MetricContext, property: Uuid, options
       const [row] = await readMerged(tx, [property]);
       const merged = row?.merged ? readProfileSet(row.merged) : newProfileSet();
       try {
-        const fresh = merges.filter(({ sourceId }) => !merged.has(found.get(sourceId) as number));
+        const numberOf = (id: string): number => found.get(id) as number;
+        const fresh = merges
+          .map(({ sourceId, survivorId }) => ({ source: numberOf(sourceId), survivor: numberOf(survivorId) }))
+          .filter(({ source }) => !merged.has(source));
         if (fresh.length === 0) return found;
-        const sources = fresh.map(({ sourceId }) => found.get(sourceId) as number);
-        await insertMerges(tx, [property, sources, fresh.map(({ survivorId }) => found.get(survivorId))]);
-        merged.addMany(sources);
+        await insertMerges(tx, [property, fresh]);
+        merged.addMany(fresh.map(({ source }) => source));
         await writeMerged(tx, [property, writeProfileSet(merged), last]);
       } finally {
         merged.dispose();

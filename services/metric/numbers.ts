@@ -56,8 +56,8 @@ export function createProfileNumbers(): ProfileNumbers {
       const [taken] = await takeNumbers(tx, [property, missing.length]);
       if (!taken) throw new Error("the property has no row");
       const first = taken.last - missing.length + 1;
-      const numbers = missing.map((_, index) => first + index);
-      await insertNumbers(tx, [property, missing.map(uuidOf), numbers]);
+      const numbers = missing.map((id, index) => ({ profile_id: uuidOf(id), number: first + index }));
+      await insertNumbers(tx, [property, numbers]);
       for (const [index, id] of missing.entries()) found.set(id, first + index);
       return found;
     },

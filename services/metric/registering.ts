@@ -4,10 +4,10 @@
  */
 import type { CallOptions } from "@connectrpc/connect";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
-import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
+import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
-import { isSystemMetric } from "./domain/system-metrics.ts";
+import { newMetric } from "./domain/system-metrics.ts";
 import { readMetrics, registerMetrics, type MetricRow } from "./sql/metrics.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function readOrRegister(
   const known = new Set(rows.map(({ name }) => name));
   const missing = [...new Set(names)].filter((name) => !known.has(name));
   if (missing.length === 0) return rows;
-  await registerMetrics(database, [property, missing.map(newUuid), missing, missing.map(isSystemMetric)]);
+  await registerMetrics(database, [property, missing.map(newMetric)]);
   return readMetrics(database, [property, ids, names]);
 }
 

@@ -98,9 +98,7 @@ function anonymous(identifiers: readonly NormalIdentifier[]): { type: string; va
 /** Writes messages into the outbox, to be published at once or so many seconds later. */
 export async function tell(tx: Transaction, turn: Turn, messages: readonly Message[], delaySeconds = 0): Promise<void> {
   turn.checkRoom();
-  const ids = messages.map(({ id }) => id);
-  const payloads = messages.map(({ payload }) => payload);
-  await insertMessages(tx, [turn.property, ids, subject, payloads, messages.map(() => delaySeconds)]);
+  await insertMessages(tx, [turn.property, subject, delaySeconds, messages]);
   turn.hasNews = true;
 }
 

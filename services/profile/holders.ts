@@ -17,11 +17,7 @@ export async function findHolders(
   { database, property }: Turn,
   identifiers: readonly NormalIdentifier[],
 ): Promise<ProfileRow[]> {
-  const rows = await readProfilesByIdentifiers(database, [
-    property,
-    identifiers.map(({ type }) => type),
-    identifiers.map(({ value }) => value),
-  ]);
+  const rows = await readProfilesByIdentifiers(database, [property, identifiers]);
   return rows.map(readRow);
 }
 

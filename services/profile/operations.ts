@@ -50,17 +50,14 @@ export async function recordOperations(
 ): Promise<void> {
   const recorded = await insertOperations(database, [
     property,
-    done.map(({ operation }) => operation),
-    done.map(({ profile }) => profile),
-    done.map(({ note }) => JSON.stringify(note)),
     formatMicros(now + ageMaxMicros),
+    done.map(({ operation, profile, note }) => ({ id: operation, profile_id: profile, note: JSON.stringify(note) })),
   ]);
   if (recorded.length < done.length) throw new LostRace();
 }
 
 /**
  * Finds operations that were done before.
- * @param operations UUIDs
  * @returns by operation, what was noted of it, and its profile as it now is.
  */
 export async function findDone<Note>(

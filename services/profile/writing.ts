@@ -223,38 +223,19 @@ export async function save(turn: Turn, row: ProfileRow, edit: Edit): Promise<Pro
  */
 export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
   const { database, property } = turn;
-  const edits = plans.filter(({ version }) => version !== undefined);
-  const made = plans.filter(({ version }) => version === undefined);
-  const identifiers = plans.flatMap(({ row, added }) =>
-    added.map((identifier) => ({ ...identifier, profile: row.id })),
+  const messages = plans.flatMap(({ row, messages: some }) =>
+    some.map((message) => ({ ...message, profile_id: row.id })),
   );
-  const messages = plans.flatMap(({ row, messages: told }) => told.map((message) => ({ ...message, profile: row.id })));
   if (messages.length > 0) turn.checkRoom();
   const done = await writeProfiles(database, [
     property,
-    edits.map(({ row }) => row.id),
-    edits.map(({ version }) => version),
-    edits.map(({ row }) => row.attributes),
-    edits.map(({ row }) => row.location),
-    edits.map(({ row }) => JSON.stringify(row.tags)),
-    edits.map(({ row }) => formatMicros(row.updated_at)),
-    made.map(({ row }) => row.id),
-    made.map(({ row }) => row.attributes),
-    made.map(({ row }) => row.location),
-    made.map(newProfileRef),
-    made.map(({ row }) => formatMicros(row.created_at)),
-    identifiers.map(({ profile }) => profile),
-    identifiers.map(({ id }) => id),
-    identifiers.map(({ type }) => type),
-    identifiers.map(({ value }) => value),
-    identifiers.map(({ is_primary: isPrimary }) => isPrimary),
-    identifiers.map(({ source }) => source),
-    identifiers.map(({ created_at: createdAt }) => createdAt),
-    messages.map(({ profile }) => profile),
-    messages.map(({ id }) => id),
-    messages.map(({ payload }) => payload),
     subject,
-    edits.map(({ row }) => row.version),
+    plans.flatMap(({ row, version }) =>
+      version === undefined ? [] : [{ ...row, version, new_version: row.version, tags: JSON.stringify(row.tags) }],
+    ),
+    plans.flatMap(({ row, version }) => (version === undefined ? [{ ...row, ref: newProfileRef() }] : [])),
+    plans.flatMap(({ row, added }) => added.map((identifier) => ({ ...identifier, profile_id: row.id }))),
+    messages,
   ]);
   if (messages.length > 0) turn.hasNews = true;
   const refs = new Map(done.map(({ id, profile_ref: ref }) => [id, ref]));

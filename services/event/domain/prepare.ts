@@ -5,7 +5,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import { normalizeDottedName } from "#shared/values/dotted-name.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject, mayHaveProblems } from "#shared/json/json.ts";
-import { formatMicros } from "#shared/values/time.ts";
+import { formatMicros, type Instant } from "#shared/values/time.ts";
 import {
   dedupeIdLengthMax,
   findIdempotencyKeyFault,
@@ -117,7 +117,7 @@ function fingerprint(input: EventInput): Buffer {
 
 const keyHours = { dedupe_id: 48, idempotency_key: 24 } as const;
 
-/** When a key of each kind that is claimed now is free again: an instant as PostgreSQL reads it. */
-export function keyExpiry(kind: keyof typeof keyHours | "unique_id", now: Micros): string {
+/** When a key of each kind that is claimed now is free again. */
+export function keyExpiry(kind: keyof typeof keyHours | "unique_id", now: Micros): Instant {
   return kind === "unique_id" ? "infinity" : formatMicros(now + keyHours[kind] * 60 * 60 * 1_000_000);
 }

@@ -21,16 +21,15 @@ export function getLastEvents({ reads, profiles }: EventContext): ServiceImpl<ty
     // A merged profile stands for its survivor.
     const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
     const sourcesOf = Map.groupBy(merged, ({ survivorId }) => survivorId);
-    const columns = survivorIds.flatMap((id) => {
+    const ids = survivorIds.flatMap((id) => {
       const survivor = survivorOf.get(id) ?? id;
       const sources = sourcesOf.get(survivor)?.map(({ profileId }) => profileId) ?? [];
-      return [...new Set([survivor, ...sources])].map((profile) => ({ id, profile }));
+      return [...new Set([survivor, ...sources])].map((each) => ({
+        profile_id: decodeId("prof", id, "profile_ids"),
+        id: decodeId("prof", each, "profile_ids"),
+      }));
     });
-    const rows = await findLastEvents(reads.of(property, handlerContext.signal), [
-      property,
-      columns.map(({ id }) => decodeId("prof", id, "profile_ids")),
-      columns.map(({ profile }) => decodeId("prof", profile, "profile_ids")),
-    ]);
+    const rows = await findLastEvents(reads.of(property, handlerContext.signal), [property, ids]);
     return create(GetLastEventsResponseSchema, {
       lastEvents: rows.map(({ profile_id: id, occurred_at: occurredAt }) => ({
         profileId: asked.get(encodeId("prof", id)) ?? encodeId("prof", id),

@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
@@ -15,44 +16,61 @@ export interface HeldKeyRow {
   fingerprint: Buffer | null;
 }
 
+const wanted = columns(3, { kind: "text", key: "text" });
+
 /**
  * Keys that are free give no row. One look-up each (LATERAL with LIMIT 1): a plain join is planned by the statistics
  * of a table that may have been empty when they were made, and was measured to read all keys of the property. The
  * expiry is looked at outside, so that its index is not chosen.
  */
-export const findKeys = statement<readonly unknown[], HeldKeyRow>(
+export const findKeys = statement<[property: Uuid, now: Instant, keys: Rows<typeof wanted>], HeldKeyRow>(
   "event.dedupe_keys.find",
   `SELECT d.kind, d.key, d.event_id, d.fingerprint
-   FROM unnest($2::text[], $3::text[]) AS wanted (kind, key)
+   FROM ${wanted.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT kind, key, event_id, fingerprint, expires_at FROM event.dedupe_keys
      WHERE property_id = $1 AND kind = wanted.kind AND key = wanted.key LIMIT 1
    ) d
-   WHERE d.expires_at > $4`,
+   WHERE d.expires_at > $2`,
+  wanted,
 );
+
+const claims = columns(3, {
+  kind: "text",
+  key: "text",
+  event_id: "uuid",
+  fingerprint: "bytea?",
+  expires_at: "timestamptz",
+});
 
 /**
  * Claims keys that are free. Those that are not give no row. Waits for a transaction that is about to claim the same,
  * in the order of the keys, so that two of these never wait for each other in a circle.
  */
-export const claimKeys = statement<readonly unknown[], { kind: KeyKind; key: string }>(
+export const claimKeys = statement<
+  [property: Uuid, now: Instant, claims: Rows<typeof claims>],
+  { kind: KeyKind; key: string }
+>(
   "event.dedupe_keys.claim",
   `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, expires_at)
    SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, c.expires_at
-   FROM unnest($2::text[], $3::text[], $4::uuid[], $5::bytea[], $6::timestamptz[])
-     AS c (kind, key, event_id, fingerprint, expires_at)
+   FROM ${claims.as("c")}
    ORDER BY c.kind, c.key
    ON CONFLICT (property_id, kind, key) DO UPDATE
      SET event_id = excluded.event_id, fingerprint = excluded.fingerprint, expires_at = excluded.expires_at
-     WHERE held.expires_at <= $7
+     WHERE held.expires_at <= $2
    RETURNING kind, key`,
+  claims,
 );
 
+const released = columns(2, { kind: "text", key: "text" });
+
 /** Frees keys. */
-export const releaseKeys = statement<readonly unknown[]>(
+export const releaseKeys = statement<[property: Uuid, keys: Rows<typeof released>]>(
   "event.dedupe_keys.release",
   `DELETE FROM event.dedupe_keys
-   WHERE property_id = $1 AND (kind, key) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+   WHERE property_id = $1 AND (kind, key) IN (SELECT * FROM ${released.as("r")})`,
+  released,
 );
 
 /** One row for each key removed. */

@@ -1,6 +1,8 @@
 import type { Micros } from "#shared/values/clock.ts";
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 /** A row of event.events, as far as it is shown. */
 export interface EventRow {
@@ -17,22 +19,39 @@ export interface EventRow {
   backfill: boolean;
 }
 
+const events = columns(3, {
+  id: "uuid",
+  type: "text",
+  profile_id: "uuid?",
+  identifier_type: "text?",
+  identifier_value: "text?",
+  properties: "json",
+  value: "numeric?",
+  currency: "text?",
+  occurred_at: "timestamptz",
+  dedupe_id: "text?",
+  source: "text",
+  backfill: "boolean",
+});
+const messages = columns(events.next, { id: "uuid", subject: "text", payload: "bytea" });
+
 /** Writes events and the outbox rows that tell of them, in one round trip and one transaction. */
-export const insertEvents = statement<readonly unknown[]>(
+export const insertEvents = statement<
+  [property: Uuid, receivedAt: Instant, events: Rows<typeof events>, messages: Rows<typeof messages>]
+>(
   "event.events.insert",
   `WITH recorded AS (
      INSERT INTO event.events (property_id, id, type, profile_id, identifier_type, identifier_value, properties, value,
                                currency, occurred_at, received_at, dedupe_id, source, backfill)
      SELECT $1, e.id, e.type, e.profile_id, e.identifier_type, e.identifier_value, e.properties, e.value,
             e.currency, e.occurred_at, $2, e.dedupe_id, e.source, e.backfill
-     FROM unnest($3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::json[], $9::numeric[], $10::text[],
-                 $11::timestamptz[], $12::text[], $13::text[], $14::boolean[])
-       AS e (id, type, profile_id, identifier_type, identifier_value, properties, value, currency, occurred_at,
-             dedupe_id, source, backfill)
+     FROM ${events.as("e")}
    )
    INSERT INTO event.outbox (property_id, id, subject, payload, received_at)
    SELECT $1, o.id, o.subject, o.payload, CASE o.subject WHEN 'daybook.event.recorded' THEN $2 END
-   FROM unnest($15::uuid[], $16::text[], $17::bytea[]) AS o (id, subject, payload)`,
+   FROM ${messages.as("o")}`,
+  events,
+  messages,
 );
 
 /** The columns of an EventRow. */

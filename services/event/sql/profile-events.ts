@@ -1,5 +1,6 @@
 /** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
 import type { Micros } from "#shared/values/clock.ts";
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
@@ -15,14 +16,20 @@ export const findAnonymous = statement<[property: Uuid, ids: readonly Uuid[]], {
    WHERE e.identifier_type IS NOT NULL`,
 );
 
+const identifiers = columns(2, { type: "text", value: "text" });
+
 /** Identifiers under which there are anonymous events. */
-export const findAnonymousUnder = statement<readonly unknown[], { type: string; value: string }>(
+export const findAnonymousUnder = statement<
+  [property: Uuid, identifiers: Rows<typeof identifiers>],
+  { type: string; value: string }
+>(
   "event.profile_events.find_anonymous_under",
   `SELECT w.type, w.value
-   FROM unnest($2::text[], $3::text[]) AS w (type, value)
+   FROM ${identifiers.as("w")}
    CROSS JOIN LATERAL (
      SELECT FROM event.events WHERE property_id = $1 AND identifier_type = w.type AND identifier_value = w.value LIMIT 1
    ) e`,
+  identifiers,
 );
 
 /** What counts of an event that was linked. */
@@ -76,14 +83,21 @@ export const findReceivedSince = statement<
    ORDER BY occurred_at, id LIMIT $6`,
 );
 
+// A profile has a row for each id under which it has events: its own, and those of profiles that were merged into it.
+const idsOfProfiles = columns(2, { profile_id: "uuid", id: "uuid" });
+
 /** When the last event of each profile happened. */
-export const findLastEvents = statement<readonly unknown[], { profile_id: Uuid; occurred_at: Micros }>(
+export const findLastEvents = statement<
+  [property: Uuid, ids: Rows<typeof idsOfProfiles>],
+  { profile_id: Uuid; occurred_at: Micros }
+>(
   "event.profile_events.find_last",
   `SELECT w.profile_id, max(e.occurred_at) AS occurred_at
-   FROM unnest($2::uuid[], $3::uuid[]) AS w (profile_id, id)
+   FROM ${idsOfProfiles.as("w")}
    CROSS JOIN LATERAL (
      SELECT occurred_at FROM event.events WHERE property_id = $1 AND profile_id = w.id AND source <> 'system'
      ORDER BY occurred_at DESC, id DESC LIMIT 1
    ) e
    GROUP BY w.profile_id`,
+  idsOfProfiles,
 );

@@ -4,7 +4,7 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros, fromTimestamp } from "#shared/values/time.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import { noteKeyUse as note } from "../sql/keys.ts";
 
 const usesMax = 500;
@@ -16,19 +16,15 @@ export function noteKeyUse({ database, clock }: ServiceContext): ServiceImpl<typ
     const items = uses.map(({ propertyId, keyId, usedAt }) => {
       if (!usedAt) throw new DaybookError("parameter_missing", "A use has a time.", { param: "used_at" });
       return {
-        propertyId: decodeId("prop", propertyId, "property_id"),
-        keyId: decodeId("key", keyId, "key_id"),
-        usedAt: Math.min(now, fromTimestamp(usedAt)),
+        property_id: decodeId("prop", propertyId, "property_id"),
+        id: decodeId("key", keyId, "key_id"),
+        used_at: Math.min(now, fromTimestamp(usedAt)),
       };
     });
-    if (new Set(items.map(({ keyId }) => keyId)).size < items.length) {
+    if (new Set(items.map(({ id }) => id)).size < items.length) {
       throw new DaybookError("parameter_conflict", "A key is there more than once.", { param: "key_id" });
     }
-    await note(database, [
-      items.map(({ propertyId }) => propertyId),
-      items.map(({ keyId }) => keyId),
-      items.map(({ usedAt }) => formatMicros(usedAt)),
-    ]);
+    await note(database, [items]);
     return {};
   };
 }

@@ -4,7 +4,6 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros } from "#shared/values/time.ts";
 import { requestsMax } from "../domain/windows.ts";
 import { checkDistinct, readWindow } from "../leases.ts";
 import { returnRequests as takeBack } from "../sql/rate-windows.ts";
@@ -26,13 +25,14 @@ export function returnRequests({ database }: ServiceContext): ServiceImpl<typeof
       };
     });
     checkDistinct(items);
-    await takeBack(database, [
-      items.map(({ propertyId }) => propertyId),
-      items.map(({ keyId }) => keyId),
-      items.map(({ name }) => name),
-      items.map(({ startsAt }) => formatMicros(startsAt)),
-      items.map(({ count }) => count),
-    ]);
+    const windows = items.map(({ propertyId, keyId, name, startsAt, count }) => ({
+      property_id: propertyId,
+      key_id: keyId,
+      name,
+      starts_at: startsAt,
+      count,
+    }));
+    await takeBack(database, [windows]);
     return {};
   };
 }

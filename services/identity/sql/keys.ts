@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
@@ -30,7 +31,7 @@ export type KeyAndPropertyRow = KeyRow & {
   timezone: string;
 };
 
-const columns = [
+const keyColumns = [
   "property_id",
   "id",
   "name",
@@ -45,8 +46,8 @@ const columns = [
 ];
 const lastUse = (key: string): string =>
   `(SELECT last_used_at FROM identity.key_uses u WHERE u.property_id = ${key}.property_id AND u.key_id = ${key}.id) AS last_used_at`;
-const shown = `${columns.join(", ")}, ${lastUse("keys")}`;
-const withProperty = `${columns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
+const shown = `${keyColumns.join(", ")}, ${lastUse("keys")}`;
+const withProperty = `${keyColumns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
           p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
 
@@ -109,20 +110,23 @@ export const expireKey = statement<[property: Uuid, id: Uuid, expiresAt: Instant
   `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
 );
 
+const uses = columns(1, { property_id: "uuid", id: "uuid", used_at: "timestamptz" });
+
 /**
  * Notes when keys were last used, unless later times are known. Keys that there are not are passed over. No key
  * twice.
  */
-export const noteKeyUse = statement<readonly unknown[]>(
+export const noteKeyUse = statement<[uses: Rows<typeof uses>]>(
   "identity.key_uses.note",
   `INSERT INTO identity.key_uses AS u (property_id, key_id, last_used_at)
    SELECT w.property_id, w.id, w.used_at
    FROM (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS w (property_id, id, used_at)
+     SELECT * FROM ${uses.as("w")}
      ORDER BY property_id, id
    ) AS w
    CROSS JOIN LATERAL (
      SELECT FROM identity.keys WHERE property_id = w.property_id AND id = w.id LIMIT 1
    ) AS k
    ON CONFLICT (property_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at)`,
+  uses,
 );

@@ -1,4 +1,5 @@
 /** Idempotency-Keys, and the operations that they name. All keys here are digests, as key-digest.ts makes them. */
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
@@ -28,56 +29,77 @@ export interface OperationRow {
   is_free: boolean;
 }
 
+const claims = columns(4, { property_id: "uuid", key: "text", fingerprint: "bytea", operation_id: "uuid" });
+
 /**
  * Claims keys: those that are free or whose time is over, with the operation ids given, and those that nobody is at
  * any more, with the ids that they have. The others give no row. No two of the same key in one call; in the order of
  * the keys, so that two of these never wait for each other in a circle.
  */
-export const claimOperations = statement<readonly unknown[], ClaimedRow>(
+export const claimOperations = statement<
+  [now: Instant, leasedUntil: Instant, expiresAt: Instant, claims: Rows<typeof claims>],
+  ClaimedRow
+>(
   "identity.operations.claim",
   `INSERT INTO identity.operations AS o (property_id, key, fingerprint, operation_id, leased_until, expires_at)
-   SELECT c.property_id, c.key, c.fingerprint, c.operation_id, $6, $7
-   FROM unnest($1::uuid[], $2::text[], $3::bytea[], $4::uuid[]) AS c (property_id, key, fingerprint, operation_id)
+   SELECT c.property_id, c.key, c.fingerprint, c.operation_id, $2, $3
+   FROM ${claims.as("c")}
    ORDER BY c.property_id, c.key
    ON CONFLICT (property_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint,
-     operation_id = CASE WHEN o.expires_at <= $5 THEN excluded.operation_id ELSE o.operation_id END,
-     attempt = CASE WHEN o.expires_at <= $5 THEN 1 ELSE o.attempt + 1 END,
+     operation_id = CASE WHEN o.expires_at <= $1 THEN excluded.operation_id ELSE o.operation_id END,
+     attempt = CASE WHEN o.expires_at <= $1 THEN 1 ELSE o.attempt + 1 END,
      leased_until = excluded.leased_until,
-     expires_at = CASE WHEN o.expires_at <= $5 THEN excluded.expires_at ELSE o.expires_at END,
+     expires_at = CASE WHEN o.expires_at <= $1 THEN excluded.expires_at ELSE o.expires_at END,
      status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
-   WHERE o.expires_at <= $5 OR (o.status IS NULL AND o.leased_until <= $5 AND o.fingerprint = excluded.fingerprint)
+   WHERE o.expires_at <= $1 OR (o.status IS NULL AND o.leased_until <= $1 AND o.fingerprint = excluded.fingerprint)
    RETURNING property_id, key, operation_id, attempt`,
+  claims,
 );
 
+const keys = columns(2, { property_id: "uuid", key: "text" });
+
 /** One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
-export const findOperations = statement<readonly unknown[], OperationRow>(
+export const findOperations = statement<[now: Instant, keys: Rows<typeof keys>], OperationRow>(
   "identity.operations.find",
   `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body,
-          o.leased_until <= $3 AS is_free
-   FROM unnest($1::uuid[], $2::text[]) AS wanted (property_id, key)
+          o.leased_until <= $1 AS is_free
+   FROM ${keys.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT * FROM identity.operations WHERE property_id = wanted.property_id AND key = wanted.key LIMIT 1
    ) AS o`,
+  keys,
 );
 
+const settlements = columns(1, {
+  property_id: "uuid",
+  key: "text",
+  operation_id: "uuid",
+  attempt: "integer",
+  leased_until: "timestamptz",
+  status: "integer?",
+  headers: "json?",
+  body: "text?",
+  request_id: "text?",
+  masked_body: "text?",
+  // A JSON array of UUIDs.
+  subjects: "json?",
+});
+
 /**
- * Says of operations until when somebody is at them, or what they are answered with. Those that are leased until
- * -infinity give their keys back. Whoever had an operation before it was taken over changes nothing, and is given no
- * row. An insertion, so that rows are found by their key whatever the statistics say; what it inserts, when the time
- * of a key is over, is over too. No two of the same key in one call; in the order of the keys, as claims are.
+ * Extends the leases of operations, or stores their answers. A lease until -infinity gives the key back. Gives no row
+ * for an operation that another attempt has taken over. No two of the same key in one call; in the order of the keys,
+ * as claims are. Written as an upsert so that the planner always uses the primary key; if the row is gone, the insert
+ * creates one that has already expired.
  */
-export const settleOperations = statement<readonly unknown[], { property_id: Uuid; key: string }>(
+export const settleOperations = statement<[settlements: Rows<typeof settlements>], { property_id: Uuid; key: string }>(
   "identity.operations.settle",
   `INSERT INTO identity.operations AS o
      (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id,
       masked_body, subjects)
    SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id,
           s.masked_body, nullif(ARRAY(SELECT value::uuid FROM json_array_elements_text(s.subjects)), '{}')
-   FROM unnest(
-     $1::uuid[], $2::text[], $3::uuid[], $4::integer[], $5::timestamptz[], $6::integer[], $7::json[], $8::text[], $9::text[],
-     $10::text[], $11::json[]
-   ) AS s (property_id, key, operation_id, attempt, leased_until, status, headers, body, request_id, masked_body, subjects)
+   FROM ${settlements.as("s")}
    ORDER BY s.property_id, s.key
    ON CONFLICT (property_id, key) DO UPDATE SET
      expires_at = CASE WHEN excluded.leased_until = '-infinity' THEN excluded.expires_at ELSE o.expires_at END,
@@ -86,6 +108,7 @@ export const settleOperations = statement<readonly unknown[], { property_id: Uui
      masked_body = excluded.masked_body, subjects = excluded.subjects
    WHERE o.operation_id = excluded.operation_id AND o.attempt = excluded.attempt AND o.status IS NULL
    RETURNING property_id, key`,
+  settlements,
 );
 
 /** Deletes answers and leaves their operations as ones that nobody finished. One row for each. */

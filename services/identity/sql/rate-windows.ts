@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
@@ -17,19 +18,30 @@ export interface LeaseRow {
   share: number;
 }
 
+const wanted = columns(1, {
+  property_id: "uuid",
+  key_id: "uuid",
+  name: "text",
+  starts_at: "timestamptz",
+  wanted: "integer",
+  // Of keys without a limit of their own.
+  limit_default: "integer",
+  // A share is at most this part of the limit: 100 for a hundredth.
+  part: "integer",
+});
+
 /**
  * Leases shares of windows: at most a quarter of what is left, so that the last of a window goes out in small shares
  * and little of it is left with gateways that do not need it. The row's lock lets one lease after the other, so that
  * all of them together never exceed the limit. Keys that there are not give no row. No two of the same window in one
  * call.
  */
-export const leaseRequests = statement<readonly unknown[], LeaseRow>(
+export const leaseRequests = statement<[windows: Rows<typeof wanted>], LeaseRow>(
   "identity.rate_windows.lease",
   `INSERT INTO identity.rate_windows AS r (property_id, key_id, name, starts_at, requests_max, granted, share)
    SELECT w.property_id, w.key_id, w.name, w.starts_at, k.requests_max, s.share, s.share
    FROM (
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::integer[], $6::integer[], $7::integer[])
-       AS w (property_id, key_id, name, starts_at, wanted, limit_default, part)
+     SELECT * FROM ${wanted.as("w")}
      ORDER BY property_id, key_id, name, starts_at
    ) AS w
    CROSS JOIN LATERAL (
@@ -43,15 +55,23 @@ export const leaseRequests = statement<readonly unknown[], LeaseRow>(
      granted = r.granted + greatest(0, least(excluded.share, (excluded.requests_max - r.granted + 3) / 4)),
      share = greatest(0, least(excluded.share, (excluded.requests_max - r.granted + 3) / 4))
    RETURNING property_id, key_id, name, starts_at, requests_max, granted, share`,
+  wanted,
 );
 
+const unused = columns(1, {
+  property_id: "uuid",
+  key_id: "uuid",
+  name: "text",
+  starts_at: "timestamptz",
+  count: "integer",
+});
+
 /** Takes back what was leased and not used. No two of the same window in one call. */
-export const returnRequests = statement<readonly unknown[]>(
+export const returnRequests = statement<[windows: Rows<typeof unused>]>(
   "identity.rate_windows.return",
   `WITH unused AS MATERIALIZED (
      SELECT u.* FROM (
-       SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::integer[])
-         AS u (property_id, key_id, name, starts_at, count)
+       SELECT * FROM ${unused.as("u")}
        ORDER BY property_id, key_id, name, starts_at
      ) AS u
      CROSS JOIN LATERAL (
@@ -61,7 +81,9 @@ export const returnRequests = statement<readonly unknown[]>(
      ) AS locked
    )
    UPDATE identity.rate_windows r SET granted = greatest(0, r.granted - u.count) FROM unused u
-   WHERE r.property_id = u.property_id AND r.key_id = u.key_id AND r.name = u.name AND r.starts_at = u.starts_at`,
+   WHERE r.property_id = ANY(${unused.array("property_id")}) AND r.key_id = ANY(${unused.array("key_id")})
+     AND r.property_id = u.property_id AND r.key_id = u.key_id AND r.name = u.name AND r.starts_at = u.starts_at`,
+  unused,
 );
 
 /** Removes windows that are long over. One row for each removed. */

@@ -1,12 +1,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { EventsLinkedSchema, type EventsLinked } from "#proto/daybook/event/v1/event_pb.ts";
 import type { BusHandler } from "#shared/bus/bus.ts";
-import { decodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
+import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells } from "../counting.ts";
 import { cellOf, type Cell } from "../domain/digest.ts";
+import { newMetric } from "../domain/system-metrics.ts";
 import { findProperties } from "../properties.ts";
 import { lockMetrics, registerMetrics } from "../sql/metrics.ts";
 
@@ -33,7 +34,7 @@ export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
     const [row] = await findProperties(tx, [property]);
     if (!row) throw new Error("the property has no row");
     const names = [...byName.keys()];
-    await registerMetrics(tx, [property, names.map(newUuid), names, names.map(() => false)]);
+    await registerMetrics(tx, [property, names.map(newMetric)]);
     const metrics = (await lockMetrics(tx, [property, names])).map(({ id, name }) => ({
       metricId: id,
       cells: [...(byName.get(name)?.values() ?? [])],

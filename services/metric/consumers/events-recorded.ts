@@ -72,8 +72,11 @@ async function addNames(
 }
 
 async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: Instant): Promise<EventsRecorded[]> {
-  const properties = batches.map(({ propertyId }) => propertyUuid(propertyId));
-  const taken = await takeBatches(tx, [properties, batches.map(({ batchId }) => toUuid(batchId)), now]);
+  const rows = batches.map(({ propertyId, batchId }) => ({
+    property_id: propertyUuid(propertyId),
+    id: toUuid(batchId),
+  }));
+  const taken = await takeBatches(tx, [now, rows]);
   const fresh = new Set<string>(taken.map(({ id }) => id));
   // Takes each id out, so that a batch that stands in the list twice is taken once.
   return batches.filter(({ batchId }) => fresh.delete(batchId));

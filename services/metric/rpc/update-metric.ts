@@ -23,7 +23,8 @@ export function updateMetric({ database, clock }: ServiceContext): ServiceImpl<t
       // Noted like a batch: both are taken once.
       const isNew =
         operation === undefined ||
-        (await takeBatches(tx, [[property], [operation], formatMicros(clock.nowMicros())])).length > 0;
+        (await takeBatches(tx, [formatMicros(clock.nowMicros()), [{ property_id: property, id: operation }]])).length >
+          0;
       const [found] = await readMetrics(tx, [property, [id], []]);
       if (!found) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "metric_id" });
       if (!isNew) return found;

@@ -1,15 +1,19 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
+const batches = columns(2, { property_id: "uuid", id: "uuid" });
+
 /** Notes batches as taken. Those that were taken before give no row. */
-export const takeBatches = statement<readonly unknown[], { id: Uuid }>(
+export const takeBatches = statement<[now: Instant, batches: Rows<typeof batches>], { id: Uuid }>(
   "metric.batches.take",
   `INSERT INTO metric.batches (property_id, id, taken_at)
-   SELECT b.property_id, b.id, $3 FROM unnest($1::uuid[], $2::uuid[]) AS b (property_id, id)
+   SELECT b.property_id, b.id, $1 FROM ${batches.as("b")}
    ORDER BY b.property_id, b.id
    ON CONFLICT DO NOTHING
    RETURNING id`,
+  batches,
 );
 
 /** One row for each removed. */

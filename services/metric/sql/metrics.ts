@@ -1,5 +1,6 @@
 import type { Micros } from "#shared/values/clock.ts";
 import type { ValueTypeName } from "#shared/values/observed-schema.ts";
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
@@ -51,17 +52,20 @@ export const listMetrics = statement<
    ORDER BY id LIMIT $6`,
 );
 
+const registered = columns(2, { id: "uuid", name: "text", system: "boolean" });
+
 /**
  * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each
  * other in a circle.
  */
-export const registerMetrics = statement<readonly unknown[]>(
+export const registerMetrics = statement<[property: Uuid, metrics: Rows<typeof registered>]>(
   "metric.metrics.register",
   `INSERT INTO metric.metrics (property_id, id, name, system)
    SELECT $1, m.id, m.name, m.system
-   FROM unnest($2::uuid[], $3::text[], $4::boolean[]) AS m (id, name, system)
+   FROM ${registered.as("m")}
    ORDER BY m.name
    ON CONFLICT (property_id, name) DO NOTHING`,
+  registered,
 );
 
 /** Reads metrics and holds off other writers until the end of the transaction, in the order of their names. */
@@ -78,7 +82,21 @@ export const lockMetrics = statement<
    ) m`,
 );
 
-export const updateMetrics = statement<readonly unknown[]>(
+const updates = columns(2, {
+  id: "uuid",
+  count: "bigint",
+  first_seen_at: "timestamptz",
+  source: "text?",
+  schema: "jsonb?",
+  first_occurred_at: "timestamptz",
+  last_occurred_at: "timestamptz",
+  last_received_at: "timestamptz",
+  original_name: "text?",
+  original_name_at: "timestamptz?",
+});
+
+/** Adds to what is known of metrics. A schema or an original name that is null stays as it is. */
+export const updateMetrics = statement<[property: Uuid, updates: Rows<typeof updates>]>(
   "metric.metrics.update",
   `UPDATE metric.metrics m
    SET event_count = m.event_count + u.count, first_seen_at = u.first_seen_at, source = u.source,
@@ -91,10 +109,9 @@ export const updateMetrics = statement<readonly unknown[]>(
          WHEN (m.first_seen_at, m.source) IS DISTINCT FROM (u.first_seen_at, u.source) OR u.schema IS NOT NULL
            OR u.original_name IS DISTINCT FROM m.original_name AND u.original_name IS NOT NULL
          THEN greatest(m.updated_at, now()) ELSE m.updated_at END
-   FROM unnest($2::uuid[], $3::bigint[], $4::timestamptz[], $5::text[], $6::jsonb[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[],
-               $10::text[], $11::timestamptz[])
-     AS u (id, count, first_seen_at, source, schema, first_occurred_at, last_occurred_at, last_received_at, original_name, original_name_at)
-   WHERE m.property_id = $1 AND m.id = ANY($2::uuid[]) AND m.id = u.id`,
+   FROM ${updates.as("u")}
+   WHERE m.property_id = $1 AND m.id = ANY(${updates.array("id")}) AND m.id = u.id`,
+  updates,
 );
 
 /** Answers if the schema is there. */
@@ -112,10 +129,13 @@ export const readMetricIds = statement<[property: Uuid], { id: Uuid }>(
   `SELECT id FROM metric.metrics WHERE property_id = $1`,
 );
 
+const counts = columns(2, { id: "uuid", count: "bigint" });
+
 /** Sets how many events were counted. */
-export const setEventCounts = statement<readonly unknown[]>(
+export const setEventCounts = statement<[property: Uuid, counts: Rows<typeof counts>]>(
   "metric.metrics.set_event_counts",
   `UPDATE metric.metrics m SET event_count = u.count
-   FROM unnest($2::uuid[], $3::bigint[]) AS u (id, count)
-   WHERE m.property_id = $1 AND m.id = ANY($2::uuid[]) AND m.id = u.id`,
+   FROM ${counts.as("u")}
+   WHERE m.property_id = $1 AND m.id = ANY(${counts.array("id")}) AND m.id = u.id`,
+  counts,
 );

@@ -1,4 +1,5 @@
 /** Numbers of profiles, and which of them were merged into which. */
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
@@ -12,17 +13,23 @@ export const findNumbers = statement<[property: Uuid, profiles: readonly Uuid[]]
    ) p`,
 );
 
-export const insertNumbers = statement<readonly unknown[]>(
+const numbers = columns(2, { profile_id: "uuid", number: "integer" });
+
+export const insertNumbers = statement<[property: Uuid, numbers: Rows<typeof numbers>]>(
   "metric.profiles.insert",
   `INSERT INTO metric.profiles (property_id, profile_id, number)
-   SELECT $1, p.id, p.number FROM unnest($2::uuid[], $3::integer[]) AS p (id, number)`,
+   SELECT $1, n.profile_id, n.number FROM ${numbers.as("n")}`,
+  numbers,
 );
 
-export const insertMerges = statement<readonly unknown[]>(
+const merges = columns(2, { source: "integer", survivor: "integer" });
+
+export const insertMerges = statement<[property: Uuid, merges: Rows<typeof merges>]>(
   "metric.merges.insert",
   `INSERT INTO metric.merges (property_id, source, survivor)
-   SELECT $1, m.source, m.survivor FROM unnest($2::integer[], $3::integer[]) AS m (source, survivor)
+   SELECT $1, m.source, m.survivor FROM ${merges.as("m")}
    ON CONFLICT DO NOTHING`,
+  merges,
 );
 
 /** Those that were not merged away give no row. */

@@ -1,51 +1,74 @@
 /** Roll-ups: what is added to them, and what is read of them. */
 import type { Micros } from "#shared/values/clock.ts";
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
+
+const key = { metric_id: "uuid", period: "timestamptz", source: "text", currency: "text" } as const;
+const added = columns(3, { ...key, events: "bigint", value: "numeric" });
 
 /** Adds to roll-ups, in the order of their keys. */
-export const addToRollups = statement<readonly unknown[]>(
+export const addToRollups = statement<[property: Uuid, generation: number, rollups: Rows<typeof added>]>(
   "metric.rollups.add",
   `INSERT INTO metric.rollups AS r (property_id, generation, metric_id, period, source, currency, events, value)
    SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.events, c.value
-   FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bigint[], $8::numeric[])
-     AS c (metric_id, period, source, currency, events, value)
+   FROM ${added.as("c")}
    ORDER BY c.metric_id, c.period, c.source, c.currency
    ON CONFLICT (property_id, metric_id, generation, period, source, currency)
      DO UPDATE SET events = r.events + excluded.events, value = r.value + excluded.value`,
+  added,
 );
 
-export const readSets = statement<readonly unknown[], { at: number; profiles: Buffer }>(
+const wantedSets = columns(3, { ...key, at: "integer" });
+
+/** Reads sets of profiles. `at` says which of those that were asked for a row is. */
+export const readSets = statement<
+  [property: Uuid, generation: number, keys: Rows<typeof wantedSets>],
+  { at: number; profiles: Buffer }
+>(
   "metric.rollup_profiles.read",
-  `SELECT wanted.at::integer AS at, p.profiles
-   FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[])
-     WITH ORDINALITY AS wanted (metric_id, period, source, currency, at)
+  `SELECT wanted.at, p.profiles
+   FROM ${wantedSets.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT profiles FROM metric.rollup_profiles
      WHERE property_id = $1 AND metric_id = wanted.metric_id AND generation = $2 AND period = wanted.period
        AND source = wanted.source AND currency = wanted.currency
      LIMIT 1
    ) p`,
+  wantedSets,
 );
 
-/** Columns as in readSets, and $7 profiles. */
-export const writeSets = statement<readonly unknown[]>(
+const written = columns(3, { ...key, profiles: "bytea" });
+
+export const writeSets = statement<[property: Uuid, generation: number, sets: Rows<typeof written>]>(
   "metric.rollup_profiles.write",
   `INSERT INTO metric.rollup_profiles (property_id, generation, metric_id, period, source, currency, profiles)
    SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.profiles
-   FROM unnest($3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[])
-     AS c (metric_id, period, source, currency, profiles)
+   FROM ${written.as("c")}
    ORDER BY c.metric_id, c.period, c.source, c.currency
    ON CONFLICT (property_id, metric_id, generation, period, source, currency) DO UPDATE SET profiles = excluded.profiles`,
+  written,
 );
 
-// $1 property_id, $2 metric_id, $3 generation, $4 from, $5 to, $6 bucket starts, $7 source or null for any, $8 currency or null for any
+/** Which roll-ups of a metric. A source or a currency that is null matches all. */
+export type WithinParams = [
+  property: Uuid,
+  metric: Uuid,
+  generation: number,
+  from: Instant,
+  to: Instant,
+  bucketStarts: readonly Instant[],
+  source: string | null,
+  currency: string | null,
+];
+
 const within = `property_id = $1 AND metric_id = $2 AND generation = $3 AND period >= $4 AND period < $5
      AND ($7::text IS NULL OR source = $7) AND ($8::text IS NULL OR currency = $8)`;
 
-/** Sums of roll-ups by bucket, source and currency. A source or a currency that is null matches all. */
+/** Sums of roll-ups by bucket, source and currency. */
 export const sumRollups = statement<
-  readonly unknown[],
+  WithinParams,
   {
     bucket: number;
     source: string;
@@ -62,7 +85,7 @@ export const sumRollups = statement<
 
 /** The sets of profiles of the same roll-ups, a page at a time. */
 export const readSetsWithin = statement<
-  readonly unknown[],
+  [...WithinParams, afterPeriod: Instant, afterSource: string, afterCurrency: string, limit: number],
   {
     period: Micros;
     bucket: number;

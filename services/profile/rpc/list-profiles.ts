@@ -119,8 +119,7 @@ export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
     const readings = inputs.map((input, index) => normalizeIdentifier(input, `${param}.${index}`));
     const errors = readings.flatMap((reading) => ("errors" in reading ? reading.errors : []));
     if (errors.length > 0) throw DaybookError.ofFields(errors);
-    const wanted = readings as NormalIdentifier[];
-    return findOwners(reader, [property, wanted.map(({ type }) => type), wanted.map(({ value }) => value)]);
+    return findOwners(reader, [property, readings as NormalIdentifier[]]);
   }
 }
 

@@ -131,7 +131,7 @@ async function findOrCreateOwners(
   for (let turn = 1; ; turn++) {
     const unknown = missing();
     if (unknown.length === 0) return owners;
-    for (const row of await findOwners(context.database, [property, ...columnsOf(unknown)])) {
+    for (const row of await findOwners(context.database, [property, unknown])) {
       owners.set(identifierKey(row), row.profile_id);
     }
     const creatable = missing().filter(({ type }) => makesProfile(type));
@@ -148,21 +148,15 @@ async function createFor(
   identifiers: readonly NormalIdentifier[],
 ): Promise<IdentifierOwnerRow[]> {
   const now = clock.nowMicros();
-  const profiles = identifiers.map(newUuid);
-  const messages = profiles.map((id, index) => createdMessage(property, id, now, identifiers.slice(index, index + 1)));
+  const profiles = identifiers.map((identifier) => {
+    const profile = newUuid();
+    const { type, value } = identifier;
+    const { id: messageId, payload } = createdMessage(property, profile, now, [identifier]);
+    const ref = newProfileRef();
+    return { profile_id: profile, id: newUuid(), type, value, ref, message_id: messageId, payload };
+  });
   try {
-    const made = await createProfilesFor(database, [
-      property,
-      profiles,
-      identifiers.map(newUuid),
-      ...columnsOf(identifiers),
-      "api",
-      formatMicros(now),
-      identifiers.map(newProfileRef),
-      messages.map(({ id }) => id),
-      messages.map(({ payload }) => payload),
-      subject,
-    ]);
+    const made = await createProfilesFor(database, [property, "api", formatMicros(now), subject, profiles]);
     relay.wake();
     return made;
   } catch (error) {
@@ -170,8 +164,4 @@ async function createFor(
     if (isUniqueViolation(error)) return [];
     throw error;
   }
-}
-
-function columnsOf(identifiers: readonly NormalIdentifier[]): [string[], string[]] {
-  return [identifiers.map(({ type }) => type), identifiers.map(({ value }) => value)];
 }

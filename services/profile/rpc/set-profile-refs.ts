@@ -31,7 +31,7 @@ export function setProfileRefs(context: ProfileContext): ServiceImpl<typeof Prof
   async function assign(property: Uuid, ids: Uuid[]): Promise<number> {
     const now = formatMicros(clock.nowMicros());
     try {
-      return (await assignRefs(database, [property, ids, ids.map(newProfileRef), now])).length;
+      return (await assignRefs(database, [property, now, ids.map((id) => ({ id, ref: newProfileRef() }))])).length;
     } catch (error) {
       // One of them stands at another profile. The next call draws others.
       if (isUniqueViolation(error)) return 0;

@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
@@ -9,34 +10,50 @@ export interface IdentifierOwnerRow {
   profile_id: Uuid;
 }
 
+const wanted = columns(2, { type: "text", value: "text" });
+
 /**
  * Identifiers that nobody has give no row. One look-up each (LATERAL with LIMIT 1): a plain join is planned by the
  * statistics of a table that may have been empty when they were made, and was measured to read all identifiers of the
  * property.
  */
-export const findOwners = statement<readonly unknown[], IdentifierOwnerRow>(
+export const findOwners = statement<[property: Uuid, identifiers: Rows<typeof wanted>], IdentifierOwnerRow>(
   "profile.identifiers.find_owners",
   `SELECT i.type, i.value, i.profile_id
-   FROM unnest($2::text[], $3::text[]) AS wanted (type, value)
+   FROM ${wanted.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT type, value, profile_id FROM profile.identifiers
      WHERE property_id = $1 AND type = wanted.type AND value = wanted.value LIMIT 1
    ) i`,
+  wanted,
 );
+
+const created = columns(5, {
+  profile_id: "uuid",
+  id: "uuid",
+  type: "text",
+  value: "text",
+  // Kept if the property has references.
+  ref: "text",
+  message_id: "uuid",
+  payload: "bytea",
+});
 
 /**
  * Makes a profile for each identifier that nobody has at that moment, with what is told of it. Those that somebody
  * else was given meanwhile give no row. In order of the identifiers, so that two of these at once wait for each other
  * and never in a circle.
  */
-export const createProfilesFor = statement<readonly unknown[], IdentifierOwnerRow>(
+export const createProfilesFor = statement<
+  [property: Uuid, source: string, now: Instant, subject: string, profiles: Rows<typeof created>],
+  IdentifierOwnerRow
+>(
   "profile.identifiers.create_profiles",
   `WITH wanted AS (
-     SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $8::text[], $9::uuid[], $10::bytea[])
-       AS w (profile_id, id, type, value, ref, outbox_id, payload)
+     SELECT * FROM ${created.as("w")}
    ), added AS (
      INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, source, created_at, updated_at)
-     SELECT $1, wanted.type, wanted.value, wanted.id, wanted.profile_id, $6, $7, $7 FROM wanted
+     SELECT $1, wanted.type, wanted.value, wanted.id, wanted.profile_id, $2, $3, $3 FROM wanted
      ORDER BY wanted.type, wanted.value
      ON CONFLICT (property_id, type, value) DO NOTHING
      RETURNING type, value, profile_id
@@ -44,13 +61,14 @@ export const createProfilesFor = statement<readonly unknown[], IdentifierOwnerRo
      INSERT INTO profile.profiles (property_id, id, profile_ref, created_at, updated_at)
      SELECT $1, wanted.profile_id, CASE WHEN EXISTS (
        SELECT FROM profile.ref_properties WHERE property_id = $1 AND enabled
-     ) THEN wanted.ref END, $7, $7
+     ) THEN wanted.ref END, $3, $3
      FROM wanted JOIN added USING (profile_id)
    ), told AS (
      INSERT INTO profile.outbox (property_id, id, subject, payload)
-     SELECT $1, wanted.outbox_id, $11, wanted.payload FROM wanted JOIN added USING (profile_id)
+     SELECT $1, wanted.message_id, $4, wanted.payload FROM wanted JOIN added USING (profile_id)
    )
    SELECT type, value, profile_id FROM added`,
+  created,
 );
 
 /** Sets or takes the primary mark. */

@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
@@ -19,15 +20,21 @@ export const findOperations = statement<[property: Uuid, ids: readonly Uuid[], n
    ) AS o`,
 );
 
+const operations = columns(3, { id: "uuid", profile_id: "uuid", note: "jsonb" });
+
 /** Gives no row for one that somebody else did. In the order of ids. */
-export const insertOperations = statement<readonly unknown[], { id: Uuid }>(
+export const insertOperations = statement<
+  [property: Uuid, expiresAt: Instant, operations: Rows<typeof operations>],
+  { id: Uuid }
+>(
   "profile.operations.insert",
   `INSERT INTO profile.operations (property_id, id, profile_id, note, expires_at)
-   SELECT $1, o.id, o.profile_id, o.note, $5
-   FROM unnest($2::uuid[], $3::uuid[], $4::jsonb[]) AS o (id, profile_id, note)
+   SELECT $1, o.id, o.profile_id, o.note, $2
+   FROM ${operations.as("o")}
    ORDER BY o.id
    ON CONFLICT (property_id, id) DO NOTHING
    RETURNING id`,
+  operations,
 );
 
 /** One row for each operation removed. */

@@ -1,9 +1,16 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 
-/** Adds messages of one subject, each to be published after its delay. */
-export const insertMessages = statement(
+const messages = columns(4, { id: "uuid", payload: "bytea" });
+
+/** Adds messages of one subject, to be published after a delay. */
+export const insertMessages = statement<
+  [property: Uuid, subject: string, delaySeconds: number, messages: Rows<typeof messages>]
+>(
   "profile.outbox.insert",
   `INSERT INTO profile.outbox (property_id, id, subject, payload, available_at)
-   SELECT $1, o.id, $3, o.payload, now() + o.delay * interval '1 second'
-   FROM unnest($2::uuid[], $4::bytea[], $5::integer[]) AS o (id, payload, delay)`,
+   SELECT $1, m.id, $2, m.payload, now() + $3::integer * interval '1 second'
+   FROM ${messages.as("m")}`,
+  messages,
 );

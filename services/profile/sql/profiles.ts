@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
@@ -10,10 +11,10 @@ export interface ProfileIdentifierRow {
   type: string;
   value: string;
   is_primary: boolean;
-  verified_at: string | null;
+  verified_at: Instant | null;
   source: string;
-  created_at: string;
-  updated_at: string;
+  created_at: Instant;
+  updated_at: Instant;
 }
 
 /** A profile with its identifiers, oldest first, all of one instant. */
@@ -63,19 +64,25 @@ export const readProfiles = statement<[property: Uuid, ids: readonly Uuid[]], St
    CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = wanted.id LIMIT 1) p`,
 );
 
+const wanted = columns(2, { type: "text", value: "text" });
+
 /** The profiles that have any of some identifiers, each once. One look-up for each, as in identifiers.ts. */
-export const readProfilesByIdentifiers = statement<readonly unknown[], StoredProfileRow>(
+export const readProfilesByIdentifiers = statement<
+  [property: Uuid, identifiers: Rows<typeof wanted>],
+  StoredProfileRow
+>(
   "profile.profiles.read_by_identifiers",
   `SELECT ${profileColumns}
    FROM (
      SELECT DISTINCT i.profile_id
-     FROM unnest($2::text[], $3::text[]) AS wanted (type, value)
+     FROM ${wanted.as("wanted")}
      CROSS JOIN LATERAL (
        SELECT profile_id FROM profile.identifiers
        WHERE property_id = $1 AND type = wanted.type AND value = wanted.value LIMIT 1
      ) i
    ) AS owners
    CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = owners.profile_id LIMIT 1) p`,
+  wanted,
 );
 
 /** What an event that names a profile needs to know of it. */
@@ -101,16 +108,54 @@ export const lockProfile = statement<[property: Uuid, id: Uuid], { id: Uuid }>(
   `SELECT id FROM profile.profiles WHERE property_id = $1 AND id = $2 AND status <> 'merged' FOR NO KEY UPDATE`,
 );
 
+const edits = columns(3, {
+  id: "uuid",
+  version: "bigint",
+  new_version: "bigint",
+  attributes: "json",
+  location: "jsonb?",
+  // A JSON array.
+  tags: "jsonb",
+  updated_at: "timestamptz",
+});
+const inserts = columns(edits.next, {
+  id: "uuid",
+  attributes: "json",
+  location: "jsonb?",
+  // Kept if the property has references.
+  ref: "text",
+  created_at: "timestamptz",
+});
+const identifiers = columns(inserts.next, {
+  profile_id: "uuid",
+  id: "uuid",
+  type: "text",
+  value: "text",
+  is_primary: "boolean",
+  source: "text",
+  created_at: "timestamptz",
+});
+const messages = columns(identifiers.next, { profile_id: "uuid", id: "uuid", payload: "bytea" });
+
 /**
  * Makes profiles and writes to profiles that are as they were read, with identifiers that nobody has and what is told
  * of it. Gives a row for each that was written; of one that has changed meanwhile, or that somebody is writing to,
  * nothing is. Fails when anybody has one of the identifiers.
  */
-export const writeProfiles = statement<readonly unknown[], { id: Uuid; profile_ref: string | null }>(
+export const writeProfiles = statement<
+  [
+    property: Uuid,
+    subject: string,
+    edits: Rows<typeof edits>,
+    inserts: Rows<typeof inserts>,
+    identifiers: Rows<typeof identifiers>,
+    messages: Rows<typeof messages>,
+  ],
+  { id: Uuid; profile_ref: string | null }
+>(
   "profile.profiles.write",
   `WITH wanted AS (
-     SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::json[], $5::jsonb[], $6::jsonb[], $7::timestamptz[], $24::bigint[])
-       AS w (id, version, attributes, location, tags, updated_at, new_version)
+     SELECT * FROM ${edits.as("w")}
    ), held AS (
      SELECT p.id FROM wanted CROSS JOIN LATERAL (
        SELECT id FROM profile.profiles WHERE property_id = $1 AND id = wanted.id AND version = wanted.version
@@ -128,24 +173,26 @@ export const writeProfiles = statement<readonly unknown[], { id: Uuid; profile_r
      SELECT $1, n.id, n.attributes, n.location, CASE WHEN EXISTS (
        SELECT FROM profile.ref_properties WHERE property_id = $1 AND enabled
      ) THEN n.ref END, n.created_at, n.created_at
-     FROM unnest($8::uuid[], $9::json[], $10::jsonb[], $11::text[], $12::timestamptz[])
-       AS n (id, attributes, location, ref, created_at)
+     FROM ${inserts.as("n")}
      RETURNING id, profile_ref
    ), done AS (
      SELECT id, profile_ref FROM made UNION ALL SELECT id, NULL FROM written
    ), added AS (
      INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, is_primary, source, created_at, updated_at)
      SELECT $1, i.type, i.value, i.id, i.profile_id, i.is_primary, i.source, i.created_at, i.created_at
-     FROM unnest($13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::boolean[], $18::text[], $19::timestamptz[])
-       AS i (profile_id, id, type, value, is_primary, source, created_at)
+     FROM ${identifiers.as("i")}
      WHERE i.profile_id IN (SELECT id FROM done)
      ORDER BY i.type, i.value
    ), told AS (
      INSERT INTO profile.outbox (property_id, id, subject, payload)
-     SELECT $1, m.id, $23, m.payload FROM unnest($20::uuid[], $21::uuid[], $22::bytea[]) AS m (profile_id, id, payload)
+     SELECT $1, m.id, $2, m.payload FROM ${messages.as("m")}
      WHERE m.profile_id IN (SELECT id FROM done)
    )
    SELECT id, profile_ref FROM done`,
+  edits,
+  inserts,
+  identifiers,
+  messages,
 );
 
 /** Empties a profile that is as it was read. Gives no row when it has changed meanwhile. */

@@ -1,5 +1,7 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
 
 export const setRefs = statement<[property: Uuid, enabled: boolean]>(
   "profile.refs.set",
@@ -13,11 +15,14 @@ export const findWithoutRef = statement<[property: Uuid, limit: number], { id: U
   `SELECT id FROM profile.profiles WHERE property_id = $1 AND profile_ref IS NULL LIMIT $2`,
 );
 
+const refs = columns(3, { id: "uuid", ref: "text" });
+
 /** Gives references to profiles that have none. One row for each. */
-export const assignRefs = statement<readonly unknown[], { id: Uuid }>(
+export const assignRefs = statement<[property: Uuid, now: Instant, refs: Rows<typeof refs>], { id: Uuid }>(
   "profile.refs.assign",
-  `UPDATE profile.profiles p SET profile_ref = w.ref, version = p.version + 1, updated_at = greatest(p.updated_at, $4)
-   FROM unnest($2::uuid[], $3::text[]) AS w (id, ref)
+  `UPDATE profile.profiles p SET profile_ref = w.ref, version = p.version + 1, updated_at = greatest(p.updated_at, $2)
+   FROM ${refs.as("w")}
    WHERE p.property_id = $1 AND p.id = w.id AND p.profile_ref IS NULL
    RETURNING p.id`,
+  refs,
 );

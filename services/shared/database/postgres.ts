@@ -2,6 +2,7 @@
 import pg from "pg";
 import { parseDateTime } from "../values/time.ts";
 import type { Log } from "../process/log.ts";
+import type { Columns } from "./columns.ts";
 import { isTransient } from "./failures.ts";
 
 /** A pool of connections. */
@@ -55,20 +56,34 @@ export function openDatabase({
   return pool;
 }
 
-/** A prepared statement: parsed and planned once for each connection. `values` are those of `$1`, `$2` and so on. */
+/** A prepared statement: parsed and planned once for each connection. */
 export interface Statement<Params extends readonly unknown[], Row> {
   (database: Queryable, values: Params): Promise<Row[]>;
 }
 
+type Scalar = string | number | boolean | null;
+
+/** The columns of those parameters that are rows. */
+type ColumnsOf<Params extends readonly unknown[]> = Params extends readonly [infer First, ...infer Rest]
+  ? First extends readonly (infer Row extends object)[]
+    ? Row extends Scalar
+      ? ColumnsOf<Rest>
+      : [Columns<Row>, ...ColumnsOf<Rest>]
+    : ColumnsOf<Rest>
+  : [];
+
 /**
  * Declares a prepared statement, such as `statement<[property: Uuid, ids: readonly Uuid[]], EventRow>("event.events.read", …)`.
+ * Parameters are `$1`, `$2` and so on. Rows stand behind all others, and take a parameter for each of their columns.
  * @param name unique in the process.
+ * @param rows the columns of the rows, if it takes any.
  */
 export function statement<Params extends readonly unknown[], Row = unknown>(
   name: string,
   text: string,
+  ...rows: ColumnsOf<Params>
 ): Statement<Params, Row> {
-  return (database, values) => run<Row>({ name, text }, database, values);
+  return (database, values) => run<Row>({ name, text }, database, spread(values, rows));
 }
 
 /** Declares a statement that is planned anew each time, by the values that it is given: for those whose best plan depends on them. */
@@ -76,6 +91,14 @@ export function plannedStatement<Params extends readonly unknown[], Row = unknow
   text: string,
 ): Statement<Params, Row> {
   return (database, values) => run<Row>({ text }, database, values);
+}
+
+/** The parameters as PostgreSQL takes them. */
+function spread(values: readonly unknown[], rows: readonly Columns<never>[]): readonly unknown[] {
+  if (rows.length === 0) return values;
+  const others = values.slice(0, -rows.length);
+  const some = values.slice(-rows.length) as never[][];
+  return [...others, ...rows.flatMap((columns, index) => columns.values(some[index] ?? []))];
 }
 
 async function run<Row>(

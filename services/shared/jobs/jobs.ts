@@ -142,15 +142,19 @@ export function createJobs<Item, Result>(
       if (!progress) return undefined;
       if (store && results.length > 0) await store(tx, it, results);
       if (errors && refused.length > 0) {
-        const at = [...items.keys()].filter((index) => outcomes[index] instanceof DaybookError);
-        await errors.statements.insert(tx, [
-          property,
-          job,
-          at.map((index) => chunk * chunkItemsMax + index),
-          at.map(newUuid),
-          refused.map((error) => Buffer.from(toBinary(ErrorSchema, toErrorMessage(error)))),
-          at.map((index) => errors.originalOf(items[index] as Item)),
-        ]);
+        const rows = outcomes.flatMap((error, index) =>
+          error instanceof DaybookError
+            ? [
+                {
+                  item: chunk * chunkItemsMax + index,
+                  id: newUuid(),
+                  error: toBinary(ErrorSchema, toErrorMessage(error)),
+                  original_json: errors.originalOf(items[index] as Item),
+                },
+              ]
+            : [],
+        );
+        await errors.statements.insert(tx, [property, job, rows]);
       }
       if (progress.has_next) await askForChunk(tx, it, chunk + 1);
       return progress;

@@ -1,5 +1,6 @@
 /** The statements of jobs. Times are given, so that they are of one clock. */
 import type { Micros } from "../values/clock.ts";
+import { columns, type Rows } from "../database/columns.ts";
 import { plannedStatement, statement } from "../database/postgres.ts";
 import type { Uuid } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
@@ -28,7 +29,7 @@ export interface JobErrorRow {
   original_json: string;
 }
 
-const columns = "property_id, id, total_count, completed_count, failed_count, created_at, started_at, completed_at";
+const jobColumns = "property_id, id, total_count, completed_count, failed_count, created_at, started_at, completed_at";
 
 /**
  * Makes the statements of one kind of job. Tables of results reference `jobs` with ON DELETE CASCADE, as `chunks` does,
@@ -37,10 +38,9 @@ const columns = "property_id, id, total_count, completed_count, failed_count, cr
  */
 export function jobStatements(tables: { jobs: string; chunks: string }) {
   const { jobs, chunks } = tables;
-  const named = <Params extends readonly unknown[], Row = unknown>(name: string, text: string) =>
-    statement<Params, Row>(`${jobs}.${name}`, text);
+  const named = (name: string): string => `${jobs}.${name}`;
   const list = (name: string, comparison: string, direction: string) =>
-    named<
+    statement<
       [
         property: Uuid,
         createdAfter: Instant,
@@ -52,8 +52,8 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
       ],
       JobRow
     >(
-      name,
-      `SELECT ${columns} FROM ${jobs}
+      named(name),
+      `SELECT ${jobColumns} FROM ${jobs}
        WHERE property_id = $1 AND created_at > $2 AND ($6::uuid IS NULL OR id ${comparison} $6)
          AND CASE
            WHEN started_at IS NULL THEN $3::boolean WHEN completed_at IS NULL THEN $4::boolean ELSE $5::boolean
@@ -62,49 +62,49 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
     );
   return {
     /** Locks the creation of jobs of a property until the end of the transaction. */
-    lock: named<[property: Uuid]>(
-      "lock",
+    lock: statement<[property: Uuid]>(
+      named("lock"),
       `SELECT pg_advisory_xact_lock(hashtextextended('daybook ${jobs} ' || $1::text, 0))`,
     ),
-    find: named<[property: Uuid, id: Uuid, createdAfter: Instant], JobRow>(
-      "find",
-      `SELECT ${columns} FROM ${jobs} WHERE property_id = $1 AND id = $2 AND created_at > $3`,
+    find: statement<[property: Uuid, id: Uuid, createdAfter: Instant], JobRow>(
+      named("find"),
+      `SELECT ${jobColumns} FROM ${jobs} WHERE property_id = $1 AND id = $2 AND created_at > $3`,
     ),
     listAscending: list("list_ascending", ">", "ASC"),
     listDescending: list("list_descending", "<", "DESC"),
     /** Counts unfinished jobs up to a maximum. */
-    countUnfinished: named<[property: Uuid, createdAfter: Instant, countMax: number], { count: number }>(
-      "count_unfinished",
+    countUnfinished: statement<[property: Uuid, createdAfter: Instant, countMax: number], { count: number }>(
+      named("count_unfinished"),
       `SELECT count(*) AS count FROM (
          SELECT FROM ${jobs} WHERE property_id = $1 AND completed_at IS NULL AND created_at > $2 LIMIT $3
        ) AS unfinished`,
     ),
     /** Creates a job without its chunks. Returns no row when there is one of that id. */
-    insert: named<[property: Uuid, id: Uuid, totalCount: number, createdAt: Instant], JobRow>(
-      "insert",
+    insert: statement<[property: Uuid, id: Uuid, totalCount: number, createdAt: Instant], JobRow>(
+      named("insert"),
       `INSERT INTO ${jobs} (property_id, id, total_count, created_at) VALUES ($1, $2, $3, $4)
        ON CONFLICT (property_id, id) DO NOTHING
-       RETURNING ${columns}`,
+       RETURNING ${jobColumns}`,
     ),
     /** Adds a chunk; one at a time, as bytes within an array go to PostgreSQL as text. */
-    insertChunk: named<[property: Uuid, job: Uuid, chunk: number, payload: Uint8Array]>(
-      "insert_chunk",
+    insertChunk: statement<[property: Uuid, job: Uuid, chunk: number, payload: Uint8Array]>(
+      named("insert_chunk"),
       `INSERT INTO ${chunks} (property_id, job_id, chunk, payload) VALUES ($1, $2, $3, $4)`,
     ),
     /** Reads the items of a chunk. Returns no row when it is finished, or when the job is deleted. */
-    readChunk: named<[property: Uuid, job: Uuid, chunk: number], { payload: Buffer }>(
-      "read_chunk",
+    readChunk: statement<[property: Uuid, job: Uuid, chunk: number], { payload: Buffer }>(
+      named("read_chunk"),
       `SELECT payload FROM ${chunks} WHERE property_id = $1 AND job_id = $2 AND chunk = $3 AND payload IS NOT NULL`,
     ),
     /**
      * Finishes a chunk and counts its items. Returns no row when it was finished before. Locks the job before the
      * chunk, in the order of deleteOld, so that the two cannot deadlock.
      */
-    finishChunk: named<
+    finishChunk: statement<
       [property: Uuid, job: Uuid, chunk: number, completedCount: number, failedCount: number, now: Instant],
       { has_next: boolean }
     >(
-      "finish_chunk",
+      named("finish_chunk"),
       `WITH finished AS (
          UPDATE ${chunks} SET payload = NULL
          FROM (SELECT FROM ${jobs} WHERE property_id = $1 AND id = $2 FOR UPDATE) AS job
@@ -130,23 +130,16 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
 /** The statements of one kind of job. */
 export type JobStatements = ReturnType<typeof jobStatements>;
 
+const errorColumns = columns(3, { item: "integer", id: "uuid", error: "bytea", original_json: "text" });
+
 /** Makes the statements of a table of refused items. */
 export function jobErrorStatements(table: string) {
   return {
-    insert: statement<
-      [
-        property: Uuid,
-        job: Uuid,
-        items: readonly number[],
-        ids: readonly Uuid[],
-        errors: readonly Uint8Array[],
-        originals: readonly string[],
-      ]
-    >(
+    insert: statement<[property: Uuid, job: Uuid, errors: Rows<typeof errorColumns>]>(
       `${table}.insert`,
       `INSERT INTO ${table} (property_id, job_id, item, id, error, original_json)
-       SELECT $1, $2, e.*
-       FROM unnest($3::integer[], $4::uuid[], $5::bytea[], $6::text[]) AS e (item, id, error, original)`,
+       SELECT $1, $2, e.item, e.id, e.error, e.original_json FROM ${errorColumns.as("e")}`,
+      errorColumns,
     ),
     list: statement<[property: Uuid, job: Uuid, afterItem: number, limit: number], JobErrorRow>(
       `${table}.list`,

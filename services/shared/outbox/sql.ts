@@ -6,7 +6,7 @@
  * Steps find rows by an index, and write to them where they are found (ctid). They are planned each time: a plan from when the table was small
  * would read all of it, or sort it.
  */
-import { plannedStatement, statement, type Statement } from "../database/postgres.ts";
+import { plannedStatement, statement } from "../database/postgres.ts";
 import type { Uuid } from "../values/ids.ts";
 
 /** Rows of a round of the relay. */
@@ -43,14 +43,11 @@ export interface OutboxSize {
 /** Makes the statements of the table `outbox` of a schema. */
 export function outboxStatements(schema: string) {
   const table = `${schema}.outbox`;
-  const named = <Params extends readonly unknown[], Row = unknown>(
-    name: string,
-    text: string,
-  ): Statement<Params, Row> => statement<Params, Row>(`${table}.${name}`, text);
+  const named = (name: string): string => `${table}.${name}`;
   return {
     /** Adds a message. */
-    enqueue: named<[property: Uuid, id: Uuid, subject: string, payload: Uint8Array]>(
-      "enqueue",
+    enqueue: statement<[property: Uuid, id: Uuid, subject: string, payload: Uint8Array]>(
+      named("enqueue"),
       `INSERT INTO ${table} (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`,
     ),
     /** Takes rows that wait, the oldest first. */
@@ -59,29 +56,29 @@ export function outboxStatements(schema: string) {
        ORDER BY id LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
     /** Deletes rows that wait. */
-    remove: named<[ids: readonly Uuid[]]>(
-      "remove",
+    remove: statement<[ids: readonly Uuid[]]>(
+      named("remove"),
       `DELETE FROM ${table} WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
     /** Notes where rows that waited are now. */
-    note: named<[ids: readonly Uuid[], incarnation: string, sequences: readonly number[]]>(
-      "note",
+    note: statement<[ids: readonly Uuid[], incarnation: string, sequences: readonly number[]]>(
+      named("note"),
       `UPDATE ${table} SET incarnation = $2, sequence = ($3::bigint[])[array_position($1::uuid[], id)],
          attempts = 0, failure = NULL, available_at = clock_timestamp()
        WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
     /** Lets rows wait that were refused: half a second, and each time twice as long, up to half a minute. */
-    postpone: named<[ids: readonly Uuid[], failures: readonly string[]]>(
-      "postpone",
+    postpone: statement<[ids: readonly Uuid[], failures: readonly string[]]>(
+      named("postpone"),
       `UPDATE ${table} SET attempts = attempts + 1, failure = ($2::text[])[array_position($1::uuid[], id)],
          available_at = clock_timestamp() + least(30, 0.5 * 2 ^ least(attempts, 10)) * interval '1 second'
        WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
-    skipDiskWait: named<[]>("skip_disk_wait", "SET LOCAL synchronous_commit = off"),
+    skipDiskWait: statement<[]>(named("skip_disk_wait"), "SET LOCAL synchronous_commit = off"),
 
     /** Which subjects have published rows, in which incarnations: one look by the index for each. */
-    publishedSubjects: named<[], PublishedSubject>(
-      "published_subjects",
+    publishedSubjects: statement<[], PublishedSubject>(
+      named("published_subjects"),
       `WITH RECURSIVE seen AS (
          (SELECT subject, incarnation FROM ${table} WHERE sequence IS NOT NULL ORDER BY subject, incarnation LIMIT 1)
          UNION ALL
@@ -156,46 +153,46 @@ export function outboxStatements(schema: string) {
     ),
 
     /** Counts rows, each kind by its index. */
-    count: named<[], { waiting: number; published: number }>(
-      "count",
+    count: statement<[], { waiting: number; published: number }>(
+      named("count"),
       `SELECT (SELECT count(*) FROM ${table} WHERE sequence IS NULL) AS waiting,
               (SELECT count(*) FROM ${table} WHERE sequence IS NOT NULL) AS published`,
     ),
     /** Bytes of the messages, if they can be more than this: what the table takes on disk tells that at once, and nothing is added up. */
-    measure: named<[bytesMax: number], { bytes: number }>(
-      "measure",
+    measure: statement<[bytesMax: number], { bytes: number }>(
+      named("measure"),
       `SELECT CASE WHEN pg_total_relation_size('${table}') > $1
                 THEN (SELECT coalesce(sum(octet_length(payload)), 0) FROM ${table}) ELSE 0 END AS bytes`,
     ),
-    size: named<[], OutboxSize>(
-      "size",
+    size: statement<[], OutboxSize>(
+      named("size"),
       `SELECT count(*) FILTER (WHERE sequence IS NULL) AS waiting, count(*) FILTER (WHERE sequence IS NOT NULL) AS published,
               coalesce(sum(octet_length(payload)), 0) AS bytes
        FROM ${table}`,
     ),
-    failing: named<[], FailingRow>(
-      "failing",
+    failing: statement<[], FailingRow>(
+      named("failing"),
       `SELECT id, subject, attempts, failure FROM ${table} WHERE sequence IS NULL AND failure IS NOT NULL
        ORDER BY id LIMIT ${failuresShownMax}`,
     ),
 
     /** Rows of a property and subject, published or not, in order. */
-    lock: named<
+    lock: statement<
       [property: Uuid, subject: string, after: Uuid],
       { id: Uuid; payload: Buffer; incarnation: string | null; sequence: number | null }
     >(
-      "lock",
+      named("lock"),
       `SELECT id, payload, incarnation, sequence FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
        ORDER BY id LIMIT ${outboxRewriteRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
     /** Rewrites a row that waits. */
-    rewrite: named<[property: Uuid, id: Uuid, payload: Buffer]>(
-      "rewrite",
+    rewrite: statement<[property: Uuid, id: Uuid, payload: Buffer]>(
+      named("rewrite"),
       `UPDATE ${table} SET payload = $3 WHERE property_id = $1 AND id = $2`,
     ),
     /** Rewrites a row that is published, and lets it wait again. */
-    rewritePublished: named<[property: Uuid, id: Uuid, payload: Buffer, delaySeconds: number]>(
-      "rewrite_published",
+    rewritePublished: statement<[property: Uuid, id: Uuid, payload: Buffer, delaySeconds: number]>(
+      named("rewrite_published"),
       `UPDATE ${table} SET payload = $3, incarnation = NULL, sequence = NULL,
          available_at = clock_timestamp() + $4::integer * interval '1 second'
        WHERE property_id = $1 AND id = $2`,

@@ -1,0 +1,44 @@
+/** Tables with many rows, for tests of plans. */
+import type pg from "pg";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { Instant } from "#shared/values/time.ts";
+
+const rowsPerTable = 10_000;
+/** Fills the tables of a schema with rows of one property, from an instant on. What may be null is null, but for the profiles of events. */
+export async function fillTables(client: pg.Client, schema: string, property: Uuid, from: Instant): Promise<void> {
+  const { rows } = await client.query<{ table_name: string; columns: { name: string; type: string }[] }>(
+    `SELECT c.relname AS table_name,
+            json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, NULL)) ORDER BY a.attnum) AS columns
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+     WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+       AND c.relname <> 'migrations' AND (a.attnotnull OR a.attname = 'profile_id')
+     GROUP BY c.relname ORDER BY c.relname = 'properties' DESC, c.relname = 'profiles' DESC`,
+    [schema],
+  );
+  for (const { table_name: table, columns } of rows) {
+    const values = columns.map(({ name, type }) => valueOf(table, name, type, property, from));
+    await client.query(
+      `INSERT INTO ${schema}.${table} (${columns.map(({ name }) => name).join(", ")})
+       SELECT ${values.join(", ")} FROM generate_series(0, ${rowsPerTable - 1}) AS n ON CONFLICT DO NOTHING`,
+    );
+  }
+}
+
+const texts: Record<string, string> = {
+  kind: "dedupe_id",
+  mode: "live",
+  name: "ordinary",
+  status: "active",
+  default_currency: "EUR",
+};
+
+function valueOf(table: string, column: string, type: string, property: Uuid, from: Instant): string {
+  if (column === "property_id" || (table === "properties" && column === "id")) return `'${property}'`;
+  if (type === "text") return table === "metrics" || !(column in texts) ? "'text ' || n" : `'${texts[column]}'`;
+  if (type === "uuid") return `('${property.slice(0, -6)}' || lpad(to_hex(n), 6, '0'))::uuid`;
+  if (type === "timestamp with time zone") return `'${from}'::timestamptz + n * interval '1 minute'`;
+  if (type === "bytea") return "sha256(n::text::bytea)";
+  if (type === "boolean") return "false";
+  if (type.startsWith("json")) return "'{}'";
+  return type.endsWith("[]") ? "'{}'" : "n";
+}
