@@ -27,16 +27,15 @@ export function createEventTypes(database: Database): EventTypes {
       const unknown = [...new Set(types)].filter((type) => !known.get(keyOf(property, type)));
       if (unknown.length === 0) return none;
       const refused = await withTransaction(database, async (tx) => {
-        const found = await findTypes(tx, [property, unknown]);
-        if (found.length === unknown.length && found.every(({ is_counted: isCounted }) => isCounted)) return none;
+        if ((await findTypes(tx, [property, unknown])).length === unknown.length) return none;
         const [counted] = await lockTypeCount(tx, [property]);
         // Somebody may have added them before the lock was ours.
-        const rows = new Map((await findTypes(tx, [property, unknown])).map((row) => [row.type, row.is_counted]));
+        const found = new Set((await findTypes(tx, [property, unknown])).map(({ type }) => type));
+        const missing = unknown.filter((type) => !found.has(type));
         const room = Math.max(0, metricsMax - (counted?.count ?? 0));
-        const admitted = new Set(unknown.filter((type) => !rows.has(type)).slice(0, room));
-        const added = unknown.filter((type) => admitted.has(type) || rows.get(type) === false);
-        if (added.length > 0) await insertTypes(tx, [property, added]);
-        return new Set(unknown.filter((type) => !rows.has(type) && !admitted.has(type)));
+        const admitted = missing.slice(0, room);
+        if (admitted.length > 0) await insertTypes(tx, [property, admitted]);
+        return new Set(missing.slice(room));
       });
       for (const type of unknown) if (!refused.has(type)) known.set(keyOf(property, type), true);
       return refused;

@@ -148,10 +148,6 @@ export async function answer(
 
   async function addRollups(snapshot: Queryable, begin: Micros, end: Micros): Promise<void> {
     const [property] = await readProperties(snapshot, [[asked.property]]);
-    if (property?.generation === 0) {
-      const message = "The events that were there before are still being counted. Try again in a moment.";
-      throw new DaybookError("service_unavailable", message);
-    }
     if (!property) return;
     const chosen = chosenColumns(question);
     if (!chosen) return;

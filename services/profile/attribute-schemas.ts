@@ -5,7 +5,7 @@ import type { Closable } from "#shared/process/lifecycle.ts";
 import { mergeSchema, observe, teaches, walk, type ObservedSchema } from "#shared/values/observed-schema.ts";
 import { withTransaction, type Queryable, type Transaction } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import type { Uuid } from "#shared/values/ids.ts";
+import { toUuid, type Uuid } from "#shared/values/ids.ts";
 import {
   lockSchema,
   readNewestAttributes,
@@ -46,7 +46,7 @@ const flushesMax = 4;
 const lookProfilesMax = 10_000;
 const lookBytesMax = 32 * 1024 * 1024;
 const lookRowsMax = 50;
-const beyondAllIds = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const beyondAllIds = toUuid("ffffffff-ffff-ffff-ffff-ffffffffffff");
 
 /** Makes them. They remember what is known of the properties written to last, so that a write that shows nothing new costs no statement but one a minute. */
 export function createAttributeSchemas({ database, log }: ServiceContext): AttributeSchemas {
@@ -57,14 +57,13 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   });
   // Properties that a write has waited for in vain, and which are not learned of yet: no other waits for them.
   const overdue = new Set<string>();
-  const looks = new Map<string, Promise<ObservedSchema>>();
 
   // A property is learned of by one transaction at a time, however many writes of it show something new at once.
   const learning = createBatcher<ObservedSchema, void, Uuid>({
     async flush(property, items) {
       const observed: ObservedSchema = new Map();
       for (const item of items) mergeSchema(observed, item);
-      let schema = remembered.get(property) ?? toSchema((await readSchema(database, [property]))[0]);
+      let schema = remembered.get(property) ?? (await readStored(database, property));
       if (!schema || teaches(schema, observed)) schema = await unite(property, observed);
       remembered.set(property, schema);
       return items.map(() => undefined);
@@ -78,34 +77,17 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   });
 
   /** Adds to a schema. Whoever else adds to it waits, and sees what is added here. @returns the whole. */
-  function unite(property: Uuid, observed: ObservedSchema, hasLookedBack = false): Promise<ObservedSchema> {
+  function unite(property: Uuid, observed: ObservedSchema): Promise<ObservedSchema> {
     return withTransaction(database, async (tx) => {
       const [row] = await lockSchema(tx, [property]);
+      if (!row) throw new Error("a schema was not made");
       const schema = toSchema(row);
-      if (!row || !schema) throw new Error("a schema was not made");
-      const isNews = teaches(schema, observed);
-      mergeSchema(schema, observed);
-      if (isNews || (hasLookedBack && !row.looked_back)) {
-        const text = JSON.stringify(Object.fromEntries(schema));
-        await writeSchema(tx, [property, text, row.looked_back || hasLookedBack]);
+      if (teaches(schema, observed)) {
+        mergeSchema(schema, observed);
+        await writeSchema(tx, [property, JSON.stringify(Object.fromEntries(schema))]);
       }
       return schema;
     });
-  }
-
-  /** Learns from profiles that were written before there was anyone to learn. */
-  async function lookBack(property: Uuid, isKnown: boolean): Promise<ObservedSchema> {
-    const observed: ObservedSchema = new Map();
-    let profiles = 0;
-    for await (const attributes of newestAttributes(database, property)) {
-      observeText(observed, attributes);
-      profiles++;
-    }
-    // Nobody has been here yet, and there is nothing to keep.
-    if (profiles === 0 && !isKnown) return observed;
-    const schema = await unite(property, observed, true);
-    remembered.set(property, schema);
-    return schema;
   }
 
   return {
@@ -122,15 +104,10 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
       void learned.then(() => overdue.delete(property));
     },
     async read(property) {
-      const [row] = await readSchema(database, [property]);
-      const schema = toSchema(row);
-      if (row?.looked_back && schema) return schema;
-      const look = looks.get(property) ?? lookBack(property, row !== undefined).finally(() => looks.delete(property));
-      looks.set(property, look);
-      return look;
+      return (await readStored(database, property)) ?? new Map();
     },
     async forget(tx, property, attributes) {
-      const known = toSchema((await readSchema(tx, [property]))[0]);
+      const known = await readStored(tx, property);
       if (!known) return;
       const own = new Set<string>();
       walk(JSON.parse(attributes) as object, (path) => known.has(path) && own.add(path));
@@ -141,7 +118,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
       const [row] = own.size > 0 ? await lockSchema(tx, [property]) : [];
       if (!row) return;
       const kept = Object.entries(row.schema).filter(([path]) => !own.has(path));
-      await writeSchema(tx, [property, JSON.stringify(Object.fromEntries(kept)), row.looked_back]);
+      await writeSchema(tx, [property, JSON.stringify(Object.fromEntries(kept))]);
       remembered.delete(property);
     },
     close: () => learning.drain(),
@@ -165,8 +142,13 @@ async function* newestAttributes(from: Queryable, property: Uuid): AsyncGenerato
   }
 }
 
-function toSchema(row: AttributeSchemaRow | undefined): ObservedSchema | undefined {
-  return row && new Map(Object.entries(row.schema));
+async function readStored(from: Queryable, property: Uuid): Promise<ObservedSchema | undefined> {
+  const [row] = await readSchema(from, [property]);
+  return row && toSchema(row);
+}
+
+function toSchema({ schema }: AttributeSchemaRow): ObservedSchema {
+  return new Map(Object.entries(schema));
 }
 
 function observeText(schema: ObservedSchema, text: string): void {

@@ -89,37 +89,6 @@ describeOnMesh("metric aggregates", (daybook) => {
     expect(body.data.series[0].count[0]).toBe(received.length);
   });
 
-  test("events from before there were roll-ups are counted from what is stored of them, and nothing is answered until they are", async () => {
-    const api = await daybook().newProperty();
-    const range = { from: "2026-01-01T00:00:00Z", to: "2026-02-01T00:00:00Z" };
-    await record(api, randomEvents(1_200, range.from, range.to, names(20)));
-    const asked = { metric: "order.completed", measurements: all, interval: "week", ...range };
-    const before = await aggregated(api, asked);
-    const database = new pg.Client({ connectionString: daybook().databaseUrl });
-    await database.connect();
-    try {
-      const property = decodeId("prop", api.propertyId, "property_id");
-      // As an installation that had none is left by the migration.
-      await database.query("DELETE FROM metric.rollups WHERE property_id = $1", [property]);
-      await database.query("DELETE FROM metric.rollup_profiles WHERE property_id = $1", [property]);
-      await database.query(
-        `UPDATE metric.properties SET generation = 0, building = 1, building_up_to = now() + interval '2 seconds' WHERE property_id = $1`,
-        [property],
-      );
-    } finally {
-      await database.end();
-    }
-    const refusal = await api.post(path, asked);
-    expect([refusal.status, refusal.body.error.code, refusal.body.error.retryable]).toEqual([
-      503,
-      "service_unavailable",
-      true,
-    ]);
-    expect(refusal.headers.get("retry-after")).toMatch(/^\d+$/);
-    const after = await aggregated(api, asked);
-    expect(after.body.data).toEqual(before.body.data);
-  });
-
   test("what is recorded while counting anew has to wait for its property is counted once", async () => {
     const api = await daybook().newProperty();
     const people = [{ profile_id: (await newProfile(api)).id }];

@@ -50,11 +50,7 @@ describeEverywhere("schemas", (daybook) => {
 
   const uuidOf = ({ propertyId }: TestProperty): string => decodeId("prop", propertyId, "property_id");
   const stored = async (api: TestProperty): Promise<object[]> =>
-    (
-      await database.query("SELECT schema, looked_back FROM profile.attribute_schemas WHERE property_id = $1", [
-        uuidOf(api),
-      ])
-    ).rows;
+    (await database.query("SELECT schema FROM profile.attribute_schemas WHERE property_id = $1", [uuidOf(api)])).rows;
 
   test("a property without anything shows that it knows nothing of its profiles, and keeps nothing", async () => {
     const api = await daybook().newProperty();
@@ -215,7 +211,7 @@ describeEverywhere("schemas", (daybook) => {
     await api.post("/v1/profiles", { identifiers: [email], attributes: { taken: 1 } });
     await api.patch(person.path, { attributes: { stale: 1 } }, { headers: { "if-match": '"v1"' } });
     expect(await attributesOf(api)).toEqual(expected);
-    expect(await stored(api)).toEqual([{ schema: expected, looked_back: true }]);
+    expect(await stored(api)).toEqual([{ schema: expected }]);
   });
 
   test("a key named __proto__ is one like any other", async () => {
@@ -257,24 +253,6 @@ describeEverywhere("schemas", (daybook) => {
     // A write does not wait for long to be learned from.
     await eventually(async () => (Object.keys(await attributesOf(api)).length === 121 ? true : undefined));
     expect(await attributesOf(api)).toEqual({ ...wanted, shared: "mixed" });
-  });
-
-  test("profiles from before are looked back at once, however many look", async () => {
-    const api = await daybook().newProperty();
-    for (let batch = 0; batch < 2; batch++) {
-      const profiles = Array.from({ length: 100 }, (_, index) => ({
-        identifiers: [newEmail()],
-        attributes: { [`old${batch * 100 + index}`]: 1, text: "x" },
-      }));
-      await api.post("/v1/profiles/batch", { profiles });
-    }
-    // As they were under a version that learned nothing.
-    await database.query("DELETE FROM profile.attribute_schemas WHERE property_id = $1", [uuidOf(api)]);
-    await newProfile(api, { attributes: { text: 1, fresh: "x" } });
-    const looks = await Promise.all(Array.from({ length: 10 }, () => attributesOf(api)));
-    const wanted = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`old${index}`, "number"]));
-    for (const look of looks) expect(look).toEqual({ ...wanted, text: "mixed", fresh: "string" });
-    expect(await stored(api)).toMatchObject([{ looked_back: true }]);
   });
 
   test("a write is answered also while it cannot be learned from, and is learned from later", async () => {

@@ -1,12 +1,12 @@
-/** Learning of attributes by several processes at once, what it costs, and how far it looks back. */
+/** Learning of attributes by several processes at once, what it costs, and how far a look at profiles goes. */
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createLocalBus } from "#shared/bus/local.ts";
 import { systemClock } from "#shared/values/clock.ts";
-import { newUuid } from "#shared/values/ids.ts";
+import { newUuid, type Uuid } from "#shared/values/ids.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { migrate } from "#shared/database/migrate.ts";
-import { openDatabase, type Database } from "#shared/database/postgres.ts";
+import { openDatabase, withTransaction, type Database } from "#shared/database/postgres.ts";
 import { createReads } from "#shared/database/reads.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
 import { createAttributeSchemas, type AttributeSchemas } from "../../services/profile/attribute-schemas.ts";
@@ -94,24 +94,29 @@ test("a thousand writes that show something new at once are learned from togethe
   expect(count()).toBeLessThan(20);
 });
 
-test("looks back at the 10,000 newest profiles, once", async () => {
-  const property = newUuid();
-  await insertProfiles(property, 10_001, '{"newer":1}');
-  expect(await newProcess().read(property)).toEqual(new Map([["newer", "number"]]));
-  const { through, count } = counting();
-  await newProcess(through).read(property);
-  expect(count()).toBe(1);
+/** Forgets what a profile with `oldest` and `newer` had. @returns what is known then. */
+async function forgetting(property: Uuid): Promise<unknown> {
+  const one = newProcess();
+  await one.learn(property, ['{"oldest":1,"newer":1}']);
+  await withTransaction(database, (tx) => one.forget(tx, property, '{"oldest":1,"newer":1}'));
+  return one.read(property);
+}
+
+test("forgets what none of the 10,000 newest other profiles has", async () => {
+  const many = newUuid();
+  await insertProfiles(many, 10_001, '{"newer":1}');
+  expect(await forgetting(many)).toEqual(new Map([["newer", "number"]]));
 });
 
-test("looks back at all where there are fewer, and no further than 32 MiB", async () => {
+test("forgets nothing that any of fewer has, and looks no further than 32 MiB", async () => {
   const few = newUuid();
   await insertProfiles(few, 120, '{"newer":1}');
   const known = new Map([
     ["newer", "number"],
     ["oldest", "number"],
   ]);
-  expect(await newProcess().read(few)).toEqual(known);
+  expect(await forgetting(few)).toEqual(known);
   const large = newUuid();
   await insertProfiles(large, 200, JSON.stringify({ newer: "x".repeat(250_000) }));
-  expect(await newProcess().read(large)).toEqual(new Map([["newer", "string"]]));
+  expect(await forgetting(large)).toEqual(new Map([["newer", "number"]]));
 });

@@ -74,18 +74,4 @@ describeEverywhere("types of events", (daybook) => {
     const counts = await query("SELECT count FROM event.type_counts WHERE property_id = $1", [property]);
     expect(counts.rows).toEqual(rows);
   });
-
-  test("that a property has events of from before types were counted stay good", async () => {
-    const api = await daybook().newProperty();
-    const property = decodeId("prop", api.propertyId, "");
-    const id = await query(
-      `INSERT INTO event.events (property_id, id, type, properties, occurred_at, received_at, source, backfill)
-       SELECT $1, e.id, 'old.type', '{}', now(), now(), 'api', false FROM event.events e LIMIT 1 RETURNING 1`,
-      [property],
-    );
-    if (id.rowCount === 0) throw new Error("there is no event to take an id of");
-    await fill(property, 0);
-    expect((await api.post("/v1/events", event("old.type"))).status).toBe(201);
-    expectError(await api.post("/v1/events", event("new.type")), 400, "too_many_items", "type");
-  });
 });

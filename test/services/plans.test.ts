@@ -219,7 +219,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["a chunk of a job", (db) => eventJobs.statements.readChunk(db, [id, id, 1])],
   ["a chunk of a job that is finished", (db) => eventJobs.statements.finishChunk(db, [id, id, 1, 1, 1, now])],
   ["the schema of attributes", (db) => readSchema(db, [id])],
-  ["a schema that is written", (db) => writeSchema(db, [id, "{}", true])],
+  ["a schema that is written", (db) => writeSchema(db, [id, "{}"])],
   ["the newest attributes", (db) => readNewestAttributes(db, [id, id, 10])],
   ["events by id", (db) => readEvents(db, [id, [id]])],
   ["anonymous events by id", (db) => findAnonymous(db, [id, [id]])],

@@ -12,7 +12,7 @@ export async function fillTables(client: pg.Client, schema: string, property: Uu
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
        AND c.relname <> 'migrations' AND (a.attnotnull OR a.attname = 'profile_id')
-     GROUP BY c.relname ORDER BY c.relname = 'properties' DESC, c.relname = 'profiles' DESC`,
+     GROUP BY c.oid ORDER BY EXISTS (SELECT FROM pg_constraint WHERE confrelid = c.oid) DESC`,
     [schema],
   );
   for (const { table_name: table, columns } of rows) {

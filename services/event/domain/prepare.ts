@@ -107,12 +107,11 @@ function findPropertiesFaults(text: string): FieldError[] {
 function fingerprint(input: EventInput): Buffer {
   const { reference } = input.profile ?? {};
   const whose = reference?.case === "identifier" ? [reference.value.type, reference.value.value] : [reference?.value];
-  const { type, propertiesJson, value, currency, occurredAt, dedupeId, source, backfill } = input;
-  const fields = [type, whose, propertiesJson, value, currency, occurredAt, dedupeId, source, backfill];
-  // Only where they are there, so that items without them stay the same.
-  const { uniqueId, metricName } = input;
-  if (uniqueId !== undefined || metricName !== undefined) fields.push(uniqueId, metricName);
-  return createHash("sha256").update(JSON.stringify(fields)).digest();
+  const { type, propertiesJson, value, currency, occurredAt, dedupeId, uniqueId, metricName, source, backfill } = input;
+  const event = [type, propertiesJson, value, currency, occurredAt, dedupeId, uniqueId, metricName, source, backfill];
+  return createHash("sha256")
+    .update(JSON.stringify([whose, ...event]))
+    .digest();
 }
 
 const keyHours = { dedupe_id: 48, idempotency_key: 24 } as const;

@@ -4,7 +4,7 @@ CREATE TABLE event.events (
   id uuid NOT NULL,
   type text NOT NULL,
   profile_id uuid,
-  -- What an anonymous event knows of its person, so that it can be linked when a profile gains the identifier.
+  -- The identifier of an anonymous event, so that it can be linked when a profile gains the identifier.
   identifier_type text,
   identifier_value text,
   -- json, not jsonb: numbers and the order of keys come back as they were sent, and it is cheaper to write.
@@ -20,29 +20,100 @@ CREATE TABLE event.events (
   CHECK ((value IS NULL) = (currency IS NULL)),
   CHECK (profile_id IS NULL OR identifier_type IS NULL)
 ) PARTITION BY RANGE (id);
+-- The orders of a list. The condition holds for every row: only a statement that has the condition too, as the lists
+-- do, can use these indexes. Without statistics an index of the lists was measured to be taken for the primary key.
+CREATE INDEX events_occurred ON event.events (property_id, occurred_at, id) WHERE occurred_at > '-infinity';
+CREATE INDEX events_received ON event.events (property_id, received_at, id) WHERE received_at > '-infinity';
+CREATE INDEX events_type ON event.events (property_id, type, occurred_at, id) WHERE occurred_at > '-infinity';
+-- Nearly all events come from the API, and a list of those finds them anywhere.
+CREATE INDEX events_source ON event.events (property_id, source, occurred_at, id) WHERE source <> 'api';
+CREATE INDEX events_profile ON event.events (property_id, profile_id, occurred_at, id) WHERE profile_id IS NOT NULL;
+-- Finds anonymous events when a profile gains their identifier.
+CREATE INDEX events_identifier ON event.events (property_id, identifier_type, identifier_value) WHERE identifier_type IS NOT NULL;
 
 -- A table of its own, because a unique key of a partitioned table must hold the partition's key.
 CREATE TABLE event.dedupe_keys (
   property_id uuid NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('dedupe_id', 'idempotency_key')),
+  kind text NOT NULL CHECK (kind IN ('dedupe_id', 'idempotency_key', 'unique_id')),
+  -- A digest, as keys may tell of a person: see key-digest.ts and unique-key.ts.
   key text NOT NULL,
   event_id uuid NOT NULL,
   -- SHA-256 of the item; only idempotency keys have one, as only they refuse another item.
   fingerprint bytea,
+  -- infinity for a unique_id, which is held for good.
   expires_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, kind, key)
 );
 CREATE INDEX dedupe_keys_expiry ON event.dedupe_keys (expires_at);
 
+-- Each type makes a metric, so a property has a limited number of types.
+CREATE TABLE event.types (
+  property_id uuid NOT NULL,
+  type text NOT NULL,
+  PRIMARY KEY (property_id, type)
+);
+
+-- How many rows of event.types a property has. Whoever adds some locks its row.
+CREATE TABLE event.type_counts (
+  property_id uuid PRIMARY KEY,
+  count integer NOT NULL
+);
+
+-- A row for each process that stores events. Its floor is its low watermark: every event that it receives up to the
+-- floor is stored already.
+CREATE TABLE event.recorders (
+  id uuid PRIMARY KEY,
+  -- infinity: the process is idle, and writes its floor before it takes anything.
+  floor timestamptz NOT NULL,
+  seen_at timestamptz NOT NULL
+);
+
+-- Events that are recorded in the background. A job is processed chunk by chunk, and deleted after 7 days.
+CREATE TABLE event.jobs (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  total_count integer NOT NULL,
+  completed_count integer NOT NULL DEFAULT 0,
+  failed_count integer NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  completed_at timestamptz,
+  PRIMARY KEY (property_id, id)
+);
+CREATE INDEX jobs_unfinished ON event.jobs (property_id) WHERE completed_at IS NULL;
+CREATE INDEX jobs_created ON event.jobs (created_at);
+
+CREATE TABLE event.job_chunks (
+  property_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  chunk integer NOT NULL,
+  -- Its items as protobuf, each with the id of its event; null once it is finished.
+  payload bytea,
+  PRIMARY KEY (property_id, job_id, chunk),
+  FOREIGN KEY (property_id, job_id) REFERENCES event.jobs (property_id, id) ON DELETE CASCADE
+);
+
+-- A row stays until its message was taken. A published row says where its message is: in which incarnation of the
+-- stream (the instant that it was made, as the server writes it), and at which sequence.
 CREATE TABLE event.outbox (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   subject text NOT NULL,
   payload bytea NOT NULL,
+  -- When the events of a message were received; other messages have none.
+  received_at timestamptz,
   attempts integer NOT NULL DEFAULT 0,
+  -- When the row is to be published, or was.
   available_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (property_id, id)
+  incarnation text,
+  sequence bigint,
+  -- Why the message was refused the last time.
+  failure text,
+  PRIMARY KEY (property_id, id),
+  CHECK ((incarnation IS NULL) = (sequence IS NULL))
 );
 -- Payloads live for milliseconds: compressing them is not worth the time.
 ALTER TABLE event.outbox ALTER COLUMN payload SET STORAGE EXTERNAL;
-CREATE INDEX outbox_order ON event.outbox (id);
+-- Each row is in one of the two.
+CREATE INDEX outbox_waiting ON event.outbox (id) WHERE sequence IS NULL;
+CREATE INDEX outbox_published ON event.outbox (subject, incarnation, sequence) WHERE sequence IS NOT NULL;

@@ -9,17 +9,12 @@ export const lockTypeCount = statement<[property: Uuid], { count: number }>(
    RETURNING count`,
 );
 
-/** Of some types those that a property has: it was given them, or has events of them from before types were counted. */
-export const findTypes = statement<[property: Uuid, types: readonly string[]], { type: string; is_counted: boolean }>(
+/** Of some types those that a property has. */
+export const findTypes = statement<[property: Uuid, types: readonly string[]], { type: string }>(
   "event.types.find",
-  `SELECT wanted.type, counted.type IS NOT NULL AS is_counted
+  `SELECT t.type
    FROM unnest($2::text[]) AS wanted (type)
-   LEFT JOIN LATERAL (SELECT t.type FROM event.types t WHERE t.property_id = $1 AND t.type = wanted.type LIMIT 1) counted ON true
-   LEFT JOIN LATERAL (
-     SELECT e.type FROM event.events e
-     WHERE counted.type IS NULL AND e.property_id = $1 AND e.type = wanted.type AND e.occurred_at > '-infinity' LIMIT 1
-   ) stored ON true
-   WHERE counted.type IS NOT NULL OR stored.type IS NOT NULL`,
+   CROSS JOIN LATERAL (SELECT type FROM event.types WHERE property_id = $1 AND type = wanted.type LIMIT 1) t`,
 );
 
 /** The property must not have any of them. */

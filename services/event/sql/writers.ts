@@ -54,7 +54,7 @@ export const readWatermark = statement<
      SELECT least(min(floor), $3) AS recorded_up_to FROM event.recorders WHERE seen_at > now() - interval '1 minute'
    ) writers
    LEFT JOIN LATERAL (
-     SELECT id, coalesce(received_at, to_timestamp(0)) AS received_at FROM event.outbox
-     WHERE property_id = $1 AND subject = $2 ORDER BY coalesce(received_at, to_timestamp(0)) LIMIT $4
+     SELECT id, received_at FROM event.outbox
+     WHERE property_id = $1 AND subject = $2 ORDER BY received_at LIMIT $4
    ) waiting ON true`,
 );

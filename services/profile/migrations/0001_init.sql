@@ -7,12 +7,29 @@ CREATE TABLE profile.profiles (
   tags text[] NOT NULL DEFAULT '{}',
   location jsonb,
   merged_into uuid,
+  -- A compact reference, for the properties that have them.
+  profile_ref text,
   -- One up for each write of anything that the profile shows.
   version bigint NOT NULL DEFAULT 1,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, id),
   CHECK ((status = 'merged') = (merged_into IS NOT NULL))
+);
+-- The two orders of a list, by state because a list is of one state. The condition holds for every row: only a
+-- statement that has the condition too, as the lists do, can use these indexes. Without statistics an index of the lists
+-- was measured to be taken for the primary key.
+CREATE INDEX profiles_created ON profile.profiles (property_id, status, created_at, id) WHERE created_at > '-infinity';
+CREATE INDEX profiles_updated ON profile.profiles (property_id, status, updated_at, id) WHERE updated_at > '-infinity';
+CREATE INDEX profiles_tags ON profile.profiles USING gin (tags) WHERE tags <> '{}';
+-- Finds what was merged into a profile.
+CREATE INDEX profiles_merged ON profile.profiles (property_id, merged_into) WHERE merged_into IS NOT NULL;
+CREATE UNIQUE INDEX profiles_ref ON profile.profiles (property_id, profile_ref) WHERE profile_ref IS NOT NULL;
+
+-- The properties whose profiles have references.
+CREATE TABLE profile.ref_properties (
+  property_id uuid PRIMARY KEY,
+  enabled boolean NOT NULL
 );
 
 CREATE TABLE profile.identifiers (
@@ -35,3 +52,121 @@ CREATE TABLE profile.identifiers (
 
 -- A profile has one primary identifier of a type at the most.
 CREATE UNIQUE INDEX identifiers_primary ON profile.identifiers (property_id, profile_id, type) WHERE is_primary;
+
+-- Who merged what, when, and what came with it. Names and ids only, no values.
+CREATE TABLE profile.merges (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  survivor_id uuid NOT NULL,
+  source_id uuid NOT NULL,
+  -- The id of an API key, or the name of whoever acted within the mesh.
+  merged_by text NOT NULL,
+  request_id text NOT NULL,
+  merged_at timestamptz NOT NULL,
+  -- {identifier_ids: […], attributes: [key, …], tags: […], location: [field, …]}
+  moved jsonb NOT NULL,
+  PRIMARY KEY (property_id, id),
+  -- A profile is merged away once.
+  UNIQUE (property_id, source_id)
+);
+CREATE INDEX merges_survivor ON profile.merges (property_id, survivor_id);
+
+-- Keys of items of batches, so that a repeat is not done again.
+CREATE TABLE profile.item_keys (
+  property_id uuid NOT NULL,
+  -- A digest, as keys may tell of a person: see key-digest.ts.
+  key text NOT NULL,
+  -- SHA-256 of the item.
+  fingerprint bytea NOT NULL,
+  profile_id uuid NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (property_id, key)
+);
+CREATE INDEX item_keys_expiry ON profile.item_keys (expires_at);
+
+-- What the attributes of a property's profiles were seen to be.
+CREATE TABLE profile.attribute_schemas (
+  property_id uuid PRIMARY KEY,
+  -- {"<path>": "<type>"}
+  schema jsonb NOT NULL DEFAULT '{}'
+);
+
+-- Operations that were done: asked for again they change nothing. Names and ids only, no values.
+CREATE TABLE profile.operations (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  profile_id uuid NOT NULL,
+  -- What to answer beside the profile as it is.
+  note jsonb NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (property_id, id)
+);
+CREATE INDEX operations_expiry ON profile.operations (expires_at);
+
+-- Imports of many profiles. A job is processed chunk by chunk, and deleted after 7 days.
+CREATE TABLE profile.import_jobs (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  total_count integer NOT NULL,
+  completed_count integer NOT NULL DEFAULT 0,
+  failed_count integer NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL,
+  started_at timestamptz,
+  completed_at timestamptz,
+  PRIMARY KEY (property_id, id)
+);
+CREATE INDEX import_jobs_unfinished ON profile.import_jobs (property_id) WHERE completed_at IS NULL;
+CREATE INDEX import_jobs_created ON profile.import_jobs (created_at);
+
+CREATE TABLE profile.import_chunks (
+  property_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  chunk integer NOT NULL,
+  -- Its items as protobuf; null once it is finished, so that nothing more is kept of them than what became of them.
+  payload bytea,
+  PRIMARY KEY (property_id, job_id, chunk),
+  FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
+);
+
+-- What was written.
+CREATE TABLE profile.import_profiles (
+  property_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  profile_id uuid NOT NULL,
+  PRIMARY KEY (property_id, job_id, profile_id),
+  FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
+);
+
+-- What was refused.
+CREATE TABLE profile.import_errors (
+  property_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  item integer NOT NULL,
+  id uuid NOT NULL,
+  -- The error as protobuf.
+  error bytea NOT NULL,
+  original_json text NOT NULL,
+  PRIMARY KEY (property_id, job_id, item),
+  FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
+);
+
+-- A row stays until its message was taken. A published row says where its message is: in which incarnation of the
+-- stream (the instant that it was made, as the server writes it), and at which sequence.
+CREATE TABLE profile.outbox (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  subject text NOT NULL,
+  payload bytea NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  -- When the row is to be published, or was.
+  available_at timestamptz NOT NULL DEFAULT now(),
+  incarnation text,
+  sequence bigint,
+  -- Why the message was refused the last time.
+  failure text,
+  PRIMARY KEY (property_id, id),
+  CHECK ((incarnation IS NULL) = (sequence IS NULL))
+);
+-- Each row is in one of the two.
+CREATE INDEX outbox_waiting ON profile.outbox (id) WHERE sequence IS NULL;
+CREATE INDEX outbox_published ON profile.outbox (subject, incarnation, sequence) WHERE sequence IS NOT NULL;

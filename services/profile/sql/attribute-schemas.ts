@@ -5,13 +5,11 @@ import type { Uuid } from "#shared/values/ids.ts";
 /** A row of profile.attribute_schemas. */
 export interface AttributeSchemaRow {
   schema: Record<string, ValueTypeName>;
-  /** Whether the profiles that were there before have been looked at. */
-  looked_back: boolean;
 }
 
 export const readSchema = statement<[property: Uuid], AttributeSchemaRow>(
   "profile.attribute_schemas.read",
-  `SELECT schema, looked_back FROM profile.attribute_schemas WHERE property_id = $1`,
+  `SELECT schema FROM profile.attribute_schemas WHERE property_id = $1`,
 );
 
 /** Reads a schema, made empty where there is none, and holds off other writers until the end of the transaction. */
@@ -19,16 +17,19 @@ export const lockSchema = statement<[property: Uuid], AttributeSchemaRow>(
   "profile.attribute_schemas.lock",
   `INSERT INTO profile.attribute_schemas (property_id) VALUES ($1)
    ON CONFLICT (property_id) DO UPDATE SET property_id = excluded.property_id
-   RETURNING schema, looked_back`,
+   RETURNING schema`,
 );
 
-export const writeSchema = statement<readonly unknown[]>(
+export const writeSchema = statement<[property: Uuid, schema: string]>(
   "profile.attribute_schemas.write",
-  `UPDATE profile.attribute_schemas SET schema = $2, looked_back = $3 WHERE property_id = $1`,
+  `UPDATE profile.attribute_schemas SET schema = $2 WHERE property_id = $1`,
 );
 
 /** Attributes of a property's profiles, the newest first. */
-export const readNewestAttributes = statement<readonly unknown[], { id: Uuid; attributes: string }>(
+export const readNewestAttributes = statement<
+  [property: Uuid, before: Uuid, limit: number],
+  { id: Uuid; attributes: string }
+>(
   "profile.attribute_schemas.read_newest_attributes",
   `SELECT id, attributes FROM profile.profiles WHERE property_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3`,
 );
