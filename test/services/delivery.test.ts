@@ -14,6 +14,7 @@ import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { connectNatsBus } from "#shared/bus/nats/bus.ts";
 import { createOutboxRelay, rewriteMessages, type OutboxRelay } from "#shared/outbox/outbox.ts";
+import { migrate } from "#shared/database/migrate.ts";
 import { openDatabase, withTransaction, type Database } from "#shared/database/postgres.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
 import { toTimestamp } from "#shared/values/time.ts";
@@ -34,6 +35,7 @@ beforeAll(async () => {
   const { url } = owner.own(await createDatabase(inject("databaseUrl")));
   database = openDatabase({ url, applicationName: "test", connectionsMax: 12, log });
   owner.defer(() => database.end());
+  await migrate(database, "event", "services/event/migrations");
   const bus = createLocalBus(log);
   const context = metricContext({ database, bus, log, registry: createRegistry() });
   await owner.own(createMetric(context, context)).start();
@@ -149,11 +151,7 @@ test("a NATS that lost its store is given its stream and consumers anew, and del
 async function makeOutbox(schema: string, bus: Bus): Promise<{ bus: Bus; relay: OutboxRelay }> {
   owner.own(bus);
   await database.query(`CREATE SCHEMA ${schema}`);
-  await database.query(
-    `CREATE TABLE ${schema}.outbox (property_id uuid, id uuid, subject text, payload bytea,
-       attempts integer NOT NULL DEFAULT 0, available_at timestamptz NOT NULL DEFAULT now(),
-       incarnation text, sequence bigint, failure text)`,
-  );
+  await database.query(`CREATE TABLE ${schema}.outbox (LIKE event.outbox INCLUDING ALL)`);
   const relay = owner.own(createOutboxRelay({ database, schema, bus, log, registry: createRegistry() }));
   return { bus, relay };
 }
