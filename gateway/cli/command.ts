@@ -53,7 +53,7 @@ export interface Command {
   /** Options that it may be given. */
   optional?: readonly OptionName[];
   /** What it does cannot be undone. */
-  isForGood?: true;
+  isIrreversible?: true;
   run(services: OperatorServices, given: Arguments): Promise<Result>;
 }
 

@@ -59,9 +59,9 @@ function checkUsage(command: Command, { words, options }: Arguments, isSure: boo
     throw new UsageError(`Use it as: daybook ${commandLine(command)}`);
   }
   const known = new Set([...command.options, ...(command.optional ?? [])]);
-  const strange = optionNames.find((name) => options[name] !== undefined && !known.has(name));
-  if (strange) throw new UsageError(`${command.name} takes no --${strange}.`);
-  if (command.isForGood && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
+  const unknown = optionNames.find((name) => options[name] !== undefined && !known.has(name));
+  if (unknown) throw new UsageError(`${command.name} takes no --${unknown}.`);
+  if (command.isIrreversible && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
 }
 
 /** What went wrong, in a line; what nobody foresaw, in full. */

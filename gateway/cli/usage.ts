@@ -5,13 +5,13 @@ import { optionTexts, type Command, type OptionName } from "./command.ts";
 export class UsageError extends Error {}
 
 /** A command as it is written. */
-export function commandLine({ name, usage, options, optional = [], isForGood }: Command): string {
+export function commandLine({ name, usage, options, optional = [], isIrreversible }: Command): string {
   const words = [
     name,
     usage,
     ...options.map(optionLine),
     ...optional.map((option) => `[${optionLine(option)}]`),
-    isForGood ? "--yes" : "",
+    isIrreversible ? "--yes" : "",
   ];
   return words.filter((word) => word !== "").join(" ");
 }

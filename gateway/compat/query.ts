@@ -188,8 +188,8 @@ function readConditions(filter: string, { filters = {}, filterValues = {} }: Que
       throw refuse("parameter_invalid", "This value cannot be looked for.", "filter");
     }
     const choice = filterValues[field];
-    const strange = choice && values.find((value) => !choice.includes(value));
-    if (strange !== undefined) {
+    const unknown = choice && values.find((value) => !choice.includes(value));
+    if (unknown !== undefined) {
       throw refuse("unsupported_filter", `${field} is one of ${choice?.join(", ")}.`, "filter");
     }
   }
@@ -223,9 +223,9 @@ function readNames(
 ): string[] {
   const given = text?.split(",").map((one) => one.trim()) ?? [];
   const names = given.map((one) => (Object.hasOwn(aliases, one) ? (aliases[one] ?? one) : one));
-  const strange = names.find((one) => !known.includes(one));
-  if (strange !== undefined) {
-    throw refuse("unsupported_expand", `${strange} is none of what can be asked for: ${known.join(", ")}.`, name);
+  const unknown = names.find((one) => !known.includes(one));
+  if (unknown !== undefined) {
+    throw refuse("unsupported_expand", `${unknown} is none of what can be asked for: ${known.join(", ")}.`, name);
   }
   return names;
 }

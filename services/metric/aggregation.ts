@@ -10,23 +10,23 @@ import { formatMicros, toTimestamp, type Instant } from "#shared/values/time.ts"
 import type { MetricContext } from "./context.ts";
 import { periodMicros, periodOf } from "./domain/buckets.ts";
 import { parseDecimal, zero } from "./domain/decimal.ts";
-import type { Question } from "./domain/question.ts";
+import type { AggregateQuery } from "./domain/aggregate-query.ts";
 import { collectSeries, type Series, type SeriesCollector } from "./domain/series.ts";
-import { pullMerges, uniteMerged } from "./merges.ts";
+import { pullMerges, replaceMerged } from "./merges.ts";
 import { newProfileSet, readProfileSet, type ProfileSet } from "./profile-set.ts";
-import { findNumbers } from "./sql/profiles.ts";
+import { findOrdinals } from "./sql/profiles.ts";
 import { readProperties } from "./sql/properties.ts";
 import { readSetsWithin, sumRollups, type WithinParams } from "./sql/rollups.ts";
 
 /** Which metric is asked. */
-export interface Asked {
+export interface MetricRef {
   property: Uuid;
   metric: Uuid;
   name: string;
 }
 
 /** The answer for one group. */
-export type Answer = Omit<Series<never>, "profiles"> & { uniqueProfiles: number[] };
+export type AggregateSeries = Omit<Series<never>, "profiles"> & { uniqueProfiles: number[] };
 
 // Above any number that is given to a profile for good.
 const temporaryFrom = 2 ** 31;
@@ -47,17 +47,17 @@ const readEventsMax = 200_000;
 export async function answer(
   context: MetricContext,
   reader: Reader,
-  asked: Asked,
-  question: Question,
+  asked: MetricRef,
+  query: AggregateQuery,
   options: CallOptions,
-): Promise<Answer[]> {
-  const { starts, from, to, groupBy, measurements } = question;
+): Promise<AggregateSeries[]> {
+  const { starts, from, to, groupBy, measurements } = query;
   const withProfiles = measurements.has(Measurement.UNIQUE_PROFILES);
   const series = collectSeries<ProfileSet>(starts.length);
   const made: ProfileSet[] = [];
   const uncounted: { set: ProfileSet; packed: Uint8Array }[] = [];
   try {
-    if (question.isRolledUp) {
+    if (query.isRolledUp) {
       const first = periodOf(from + periodMicros - 1);
       const last = periodOf(to);
       const edges: [Micros, Micros][] =
@@ -76,10 +76,10 @@ export async function answer(
     if (groupBy.length === 0 && series.size === 0) series.add(0, [], 0, zero);
     const all = series.all();
     if (withProfiles) {
-      // First, as it gives numbers to all who were merged.
+      // First, as it gives ordinals to all who were merged.
       await pullMerges(context, asked.property, options);
       await addUncounted();
-      await uniteMerged(reader, asked.property, made);
+      await replaceMerged(reader, asked.property, made);
     }
     return all.map(({ values, count, sum, profiles }) => ({
       values,
@@ -110,7 +110,7 @@ export async function answer(
       bucketStarts: bucketStarts.map((at) => toTimestamp(at)),
       to: toTimestamp(end),
       groupBy: [...groupBy],
-      conditions: question.conditions.map(({ field, valueJson }) => ({ field, valueJson })),
+      conditions: query.conditions.map(({ field, valueJson }) => ({ field, valueJson })),
       withProfiles,
       eventsMax,
     };
@@ -128,19 +128,19 @@ export async function answer(
    * a number of this answer only.
    */
   async function addUncounted(): Promise<void> {
-    const numbers = new Map<string, number>();
+    const ordinals = new Map<string, number>();
     let next = temporaryFrom;
     for (const { set, packed } of uncounted) {
       for (let at = 0; at < packed.length; at += lookUpMax * uuidBytes) {
         const ids = uuidsOf(packed.subarray(at, at + lookUpMax * uuidBytes));
-        const unknown = ids.filter((id) => !numbers.has(id));
+        const unknown = ids.filter((id) => !ordinals.has(id));
         // Others have their turn while the database looks.
-        for (const row of await findNumbers(reader, [asked.property, unknown])) {
-          numbers.set(row.profile_id, row.number);
+        for (const row of await findOrdinals(reader, [asked.property, unknown])) {
+          ordinals.set(row.profile_id, row.number);
         }
         for (const id of ids) {
-          if (!numbers.has(id)) numbers.set(id, next++);
-          set.add(numbers.get(id) as number);
+          if (!ordinals.has(id)) ordinals.set(id, next++);
+          set.add(ordinals.get(id) as number);
         }
       }
     }
@@ -149,7 +149,7 @@ export async function answer(
   async function addRollups(snapshot: Queryable, begin: Micros, end: Micros): Promise<void> {
     const [property] = await readProperties(snapshot, [[asked.property]]);
     if (!property) return;
-    const chosen = chosenColumns(question);
+    const chosen = chosenColumns(query);
     if (!chosen) return;
     const within: WithinParams = [
       asked.property,
@@ -187,7 +187,7 @@ export async function answer(
 }
 
 /** What the conditions say of the columns of roll-ups; null for any. Undefined when no event can fulfil them. */
-function chosenColumns({ conditions }: Question): { source: string | null; currency: string | null } | undefined {
+function chosenColumns({ conditions }: AggregateQuery): { source: string | null; currency: string | null } | undefined {
   const chosen: { source: string | null; currency: string | null } = { source: null, currency: null };
   for (const { field, valueJson } of conditions) {
     const value: unknown = JSON.parse(valueJson);

@@ -1,4 +1,4 @@
-/** Merged profiles are one. Sets of profiles keep the numbers that events came with; who was merged into whom is looked at when they are counted. */
+/** Merged profiles are one. Sets of profiles keep the ordinals that events came with; who was merged into whom is looked at when they are counted. */
 import { RoaringBitmap32 } from "roaring-wasm";
 import type { CallOptions } from "@connectrpc/connect";
 import type { Merge } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -7,7 +7,7 @@ import { withTransaction, type Queryable } from "#shared/database/postgres.ts";
 import type { MetricContext } from "./context.ts";
 import { newProfileSet, readProfileSet, writeProfileSet, type ProfileSet } from "./profile-set.ts";
 import { findMerges, insertMerges } from "./sql/profiles.ts";
-import { lockNumbers, readMerged, writeMerged } from "./sql/properties.ts";
+import { lockOrdinals, readMerged, writeMerged } from "./sql/properties.ts";
 
 const mergesMax = 10_000;
 // A merge may be committed after others with a higher id. A transaction is over long before that.
@@ -15,7 +15,7 @@ const lateMergesMs = 120_000;
 
 /** Learns of all merges that are on record at this moment. */
 export async function pullMerges(context: MetricContext, property: Uuid, options: CallOptions): Promise<void> {
-  const { database, profiles, numbers } = context;
+  const { database, profiles, ordinals } = context;
   const propertyId = encodeId("prop", property);
   const [known] = await readMerged(database, [property]);
   // Nothing was counted of it yet.
@@ -33,12 +33,12 @@ export async function pullMerges(context: MetricContext, property: Uuid, options
 
   async function note(merges: readonly Merge[], last: Uuid): Promise<void> {
     const given = await withTransaction(database, async (tx) => {
-      const found = await numbers.give(
+      const found = await ordinals.give(
         tx,
         property,
         merges.flatMap(({ sourceId, survivorId }) => [sourceId, survivorId]),
       );
-      await lockNumbers(tx, [property]);
+      await lockOrdinals(tx, [property]);
       const [row] = await readMerged(tx, [property]);
       const merged = row?.merged ? readProfileSet(row.merged) : newProfileSet();
       try {
@@ -55,12 +55,12 @@ export async function pullMerges(context: MetricContext, property: Uuid, options
       }
       return found;
     });
-    numbers.remember(property, given);
+    ordinals.remember(property, given);
   }
 }
 
 /** Puts survivors in the place of profiles that were merged away. */
-export async function uniteMerged(database: Queryable, property: Uuid, sets: readonly ProfileSet[]): Promise<void> {
+export async function replaceMerged(database: Queryable, property: Uuid, sets: readonly ProfileSet[]): Promise<void> {
   const [row] = await readMerged(database, [property]);
   if (!row?.merged) return;
   const merged = readProfileSet(row.merged);
@@ -90,11 +90,11 @@ export async function uniteMerged(database: Queryable, property: Uuid, sets: rea
 async function findSurvivors(
   database: Queryable,
   property: Uuid,
-  numbers: number[],
+  ordinals: number[],
   merged: ProfileSet,
 ): Promise<(number: number) => number> {
   const steps = new Map<number, number>();
-  for (let wanted = numbers; wanted.length > 0;) {
+  for (let wanted = ordinals; wanted.length > 0;) {
     const rows = await findMerges(database, [property, wanted]);
     for (const { source, survivor } of rows) steps.set(source, survivor);
     wanted = [...new Set(rows.map(({ survivor }) => survivor))].filter((next) => merged.has(next) && !steps.has(next));

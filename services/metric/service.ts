@@ -7,12 +7,12 @@ import { Owner } from "#shared/process/lifecycle.ts";
 import { migrate } from "#shared/database/migrate.ts";
 import { repeat, type Repeated } from "#shared/scheduling/repeat.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
-import { buildAll } from "./building.ts";
+import { rebuildAll } from "./rebuild.ts";
 import { eventsLinked } from "./consumers/events-linked.ts";
 import { eventsRecorded } from "./consumers/events-recorded.ts";
 import type { MetricContext } from "./context.ts";
 import { buildIntervalMs, forgetBatches, forgetIntervalMs } from "./maintenance.ts";
-import { createProfileNumbers } from "./numbers.ts";
+import { createProfileOrdinals } from "./ordinals.ts";
 import { aggregateMetric } from "./rpc/aggregate-metric.ts";
 import { createMetric as create } from "./rpc/create-metric.ts";
 import { describeRollups } from "./rpc/describe-rollups.ts";
@@ -30,7 +30,7 @@ export function createMetric(
   clients: { events: Client<typeof EventService>; profiles: Client<typeof ProfileService> },
 ): Service {
   const owner = new Owner();
-  const context: MetricContext = { ...serviceContext, ...clients, numbers: createProfileNumbers() };
+  const context: MetricContext = { ...serviceContext, ...clients, ordinals: createProfileOrdinals() };
   const { database, bus, log } = context;
   let building: Repeated | undefined;
   return {
@@ -49,7 +49,7 @@ export function createMetric(
       await migrate(database, "metric", migrations);
       await bus.subscribe("metric", "daybook.event.recorded", eventsRecorded(context));
       await bus.subscribe("metric_linked", "daybook.event.linked", eventsLinked(context));
-      building = owner.own(repeat(buildIntervalMs, log, "count events anew", (signal) => buildAll(context, signal)));
+      building = owner.own(repeat(buildIntervalMs, log, "count events anew", (signal) => rebuildAll(context, signal)));
       owner.own(repeat(forgetIntervalMs, log, "forget batches", (signal) => forgetBatches(context, signal)));
     },
     async checkReady() {

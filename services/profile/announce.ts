@@ -9,7 +9,7 @@ import type { Transaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import { makesProfile, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { insertMessages } from "./sql/outbox.ts";
-import type { Turn } from "./turns.ts";
+import type { Attempt } from "./attempts.ts";
 
 /** The subject of all of it. */
 export const subject = "daybook.profile.changed";
@@ -96,10 +96,15 @@ function anonymous(identifiers: readonly NormalIdentifier[]): { type: string; va
 }
 
 /** Writes messages into the outbox, to be published at once or so many seconds later. */
-export async function tell(tx: Transaction, turn: Turn, messages: readonly Message[], delaySeconds = 0): Promise<void> {
-  turn.checkRoom();
-  await insertMessages(tx, [turn.property, subject, delaySeconds, messages]);
-  turn.hasNews = true;
+export async function tell(
+  tx: Transaction,
+  attempt: Attempt,
+  messages: readonly Message[],
+  delaySeconds = 0,
+): Promise<void> {
+  attempt.checkRoom();
+  await insertMessages(tx, [attempt.property, subject, delaySeconds, messages]);
+  attempt.hasNews = true;
 }
 
 /**

@@ -64,7 +64,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
       const observed: ObservedSchema = new Map();
       for (const item of items) mergeSchema(observed, item);
       let schema = remembered.get(property) ?? (await readStored(database, property));
-      if (!schema || teaches(schema, observed)) schema = await unite(property, observed);
+      if (!schema || teaches(schema, observed)) schema = await extend(property, observed);
       remembered.set(property, schema);
       return items.map(() => undefined);
     },
@@ -77,7 +77,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   });
 
   /** Adds to a schema. Whoever else adds to it waits, and sees what is added here. @returns the whole. */
-  function unite(property: Uuid, observed: ObservedSchema): Promise<ObservedSchema> {
+  function extend(property: Uuid, observed: ObservedSchema): Promise<ObservedSchema> {
     return withTransaction(database, async (tx) => {
       const [row] = await lockSchema(tx, [property]);
       if (!row) throw new Error("a schema was not made");

@@ -7,7 +7,7 @@ import { identifierKey, type WantedIdentifier } from "#shared/values/identifiers
 import type { Uuid } from "#shared/values/ids.ts";
 import { findHolders } from "./holders.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
-import type { Turn } from "./turns.ts";
+import type { Attempt } from "./attempts.ts";
 import { decide } from "./upsert.ts";
 import { isCompound, planEdit, planInsert, type Plan } from "./writing.ts";
 
@@ -41,12 +41,12 @@ export interface PlannedChain<Item> {
  * be made before them, are later.
  */
 export async function separate<Item extends Upsert>(
-  turn: Turn,
+  attempt: Attempt,
   items: readonly Item[],
 ): Promise<{ chains: Chain<Item>[]; later: Set<Item> }> {
   const holderOf = new Map<string, ProfileRow>();
   for (const row of await findHolders(
-    turn,
+    attempt,
     items.flatMap(({ identifiers }) => identifiers),
   )) {
     for (const identifier of row.identifiers) holderOf.set(identifierKey(identifier), row);
@@ -91,7 +91,7 @@ function isOnlyHolder(chain: Chain<Upsert>, [holder, another]: readonly ProfileR
  * @returns also the first one that takes more than one statement, if it is the first of all, and those that are left for later.
  */
 export async function planChain<Item extends Upsert>(
-  turn: Turn,
+  attempt: Attempt,
   { holders, items }: Chain<Item>,
 ): Promise<PlannedChain<Item> & { compound: Item | undefined; rest: Item[] }> {
   const pauses = new Steps();
@@ -102,7 +102,7 @@ export async function planChain<Item extends Upsert>(
   const attributes = row && new Attributes(row.attributes);
   for (const [index, item] of items.entries()) {
     await pauses.next();
-    const planned = settleNow(() => planUpsert(turn, item, row ? [row] : holders, attributes));
+    const planned = settleNow(() => planUpsert(attempt, item, row ? [row] : holders, attributes));
     if (planned instanceof DaybookError) {
       steps.push({ item, error: planned });
       if (row) attributes?.revertTo(row.attributes);
@@ -121,17 +121,17 @@ export async function planChain<Item extends Upsert>(
 }
 
 function planUpsert(
-  turn: Turn,
+  attempt: Attempt,
   { request, identifiers, operation }: Upsert,
   holders: readonly ProfileRow[],
   attributes: Attributes | undefined,
 ): { plan: Plan | undefined; row: ProfileRow; created: boolean } {
   const decision = decide(request, identifiers, holders, attributes);
   if ("made" in decision) {
-    const plan = planInsert({ ...turn, operation }, decision.made);
+    const plan = planInsert({ ...attempt, operation }, decision.made);
     return { plan, row: plan.row, created: true };
   }
-  const plan = planEdit(turn, decision.row, decision.edit);
+  const plan = planEdit(attempt, decision.row, decision.edit);
   return { plan, row: plan?.row ?? decision.row, created: false };
 }
 

@@ -10,11 +10,11 @@ import {
   type NormalIdentifier,
 } from "#shared/values/identifiers.ts";
 import { readProfilesByIdentifiers, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
-import type { Turn } from "./turns.ts";
+import type { Attempt } from "./attempts.ts";
 
 /** The profiles that have any of some identifiers. */
 export async function findHolders(
-  { database, property }: Turn,
+  { database, property }: Attempt,
   identifiers: readonly NormalIdentifier[],
 ): Promise<ProfileRow[]> {
   const rows = await readProfilesByIdentifiers(database, [property, identifiers]);

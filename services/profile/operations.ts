@@ -4,37 +4,37 @@ import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { findOperations, insertOperations } from "./sql/operations.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
-import { inTurns, LostRace, type Turn } from "./turns.ts";
+import { retryConflicts, OptimisticConflict, type Attempt } from "./attempts.ts";
 
 // Longer than anybody asks for the same operation again.
 const ageMaxMicros = 48 * 60 * 60 * 1_000_000;
 
 /**
- * Tries a write in turns, once if it belongs to an operation: asked for again, the answer is the same, with the profile as it then is.
- * @param attempt gives the profile after the write; whatever else it gives is kept as JSON.
- * @param first as in inTurns.
+ * Tries a write in attempts, once if it belongs to an operation: asked for again, the answer is the same, with the profile as it then is.
+ * @param work gives the profile after the write; whatever else it gives is kept as JSON.
+ * @param first as in retryConflicts.
  */
 export async function oncePerOperation<T extends { row: ProfileRow }>(
   context: ProfileContext,
   property: Uuid,
   { operationId }: { operationId?: string },
-  attempt: (turn: Turn) => Promise<T>,
+  work: (attempt: Attempt) => Promise<T>,
   first?: readonly Uuid[],
 ): Promise<T> {
-  if (operationId === undefined) return inTurns(context, property, attempt, first);
+  if (operationId === undefined) return retryConflicts(context, property, work, first);
   const operation = decodeId("op", operationId, "operation_id");
-  const once = async (turn: Turn): Promise<T> => {
-    const done = (await findDone<Omit<T, "row">>(turn, [operation])).get(operation);
+  const once = async (attempt: Attempt): Promise<T> => {
+    const done = (await findDone<Omit<T, "row">>(attempt, [operation])).get(operation);
     if (done) return done as unknown as T;
-    turn.operation = operation;
-    const { row, ...note } = await attempt(turn);
-    await recordOperations(turn, [{ operation, profile: row.id, note }]);
+    attempt.operation = operation;
+    const { row, ...note } = await work(attempt);
+    await recordOperations(attempt, [{ operation, profile: row.id, note }]);
     return { ...note, row } as unknown as T;
   };
-  return inTurns(context, property, once, first ?? []);
+  return retryConflicts(context, property, once, first ?? []);
 }
 
-/** An operation that a turn has done. */
+/** An operation that a attempt has done. */
 export interface DoneOperation {
   /** UUIDs */
   operation: Uuid;
@@ -43,9 +43,9 @@ export interface DoneOperation {
   note: object;
 }
 
-/** Records operations, in the transaction that does them. Fails as a lost race when somebody else does one of them too: the next turn finds it done. */
+/** Records operations, in the transaction that does them. Fails as a lost race when somebody else does one of them too: the next attempt finds it done. */
 export async function recordOperations(
-  { database, property, now }: Turn,
+  { database, property, now }: Attempt,
   done: readonly DoneOperation[],
 ): Promise<void> {
   const recorded = await insertOperations(database, [
@@ -53,7 +53,7 @@ export async function recordOperations(
     formatMicros(now + ageMaxMicros),
     done.map(({ operation, profile, note }) => ({ id: operation, profile_id: profile, note: JSON.stringify(note) })),
   ]);
-  if (recorded.length < done.length) throw new LostRace();
+  if (recorded.length < done.length) throw new OptimisticConflict();
 }
 
 /**
@@ -61,7 +61,7 @@ export async function recordOperations(
  * @returns by operation, what was noted of it, and its profile as it now is.
  */
 export async function findDone<Note>(
-  { database, property, now }: Turn,
+  { database, property, now }: Attempt,
   operations: readonly Uuid[],
 ): Promise<Map<Uuid, Note & { row: ProfileRow }>> {
   if (operations.length === 0) return new Map();

@@ -13,7 +13,7 @@ import {
 import type { FieldError } from "#shared/values/errors.ts";
 import { chooseRemoved, findHolders, identityConflict, readUnwanted } from "./holders.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
-import type { Turn } from "./turns.ts";
+import type { Attempt } from "./attempts.ts";
 import { writeToProfile, type Edit } from "./writing.ts";
 
 /**
@@ -26,8 +26,8 @@ export async function update(
   request: UpdateProfileRequest,
 ): ReturnType<typeof writeToProfile> {
   const changes = readChanges(request);
-  return writeToProfile(context, request, async (current, turn) => ({
-    ...(await changeIdentifiers(turn, current, changes)),
+  return writeToProfile(context, request, async (current, attempt) => ({
+    ...(await changeIdentifiers(attempt, current, changes)),
     source: request.source,
     ...changeFields(current, request),
   }));
@@ -58,14 +58,14 @@ interface Changes {
 }
 
 async function changeIdentifiers(
-  turn: Turn,
+  attempt: Attempt,
   current: ProfileRow,
   { wanted, unwantedIds, unwanted }: Changes,
 ): Promise<Pick<Edit, "added" | "promoted" | "removed">> {
   const known = new Map(current.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
   const added = wanted.filter((identifier) => !known.has(identifierKey(identifier)));
   if (added.length > 0) {
-    const holders = await findHolders(turn, added);
+    const holders = await findHolders(attempt, added);
     if (holders.length > 0) {
       throw identityConflict("Merge the profiles, or take the identifier from the other first.", wanted, holders);
     }

@@ -8,7 +8,7 @@ import { planChain, separate, type PlannedChain, type Step, type Upsert } from "
 import type { ProfileContext } from "./context.ts";
 import { findDone, recordOperations, type DoneOperation } from "./operations.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
-import { closeTurn, LostRace, openTurn, type Turn } from "./turns.ts";
+import { closeAttempt, OptimisticConflict, openAttempt, type Attempt } from "./attempts.ts";
 import { readWanted, upsert, type Upserted } from "./upsert.ts";
 import { execute } from "./writing.ts";
 
@@ -39,7 +39,7 @@ export async function upsertMany(
     const item = settleNow(() => readItem(request));
     items.push(item instanceof DaybookError ? { request, identifiers: [], operation: undefined, outcome: item } : item);
   }
-  await settleDone(openTurn(context, property), items);
+  await settleDone(openAttempt(context, property), items);
   let together: Item[] = [];
   for (const item of items) {
     if (item.outcome) continue;
@@ -66,9 +66,9 @@ function readItem(request: UpsertProfileRequest): Item {
 }
 
 /** Settles the items whose operations were done before. */
-async function settleDone(turn: Turn, items: readonly Item[]): Promise<void> {
+async function settleDone(attempt: Attempt, items: readonly Item[]): Promise<void> {
   const operations = items.flatMap(({ operation }) => operation ?? []);
-  const done = await findDone<Omit<Upserted, "row">>(turn, operations);
+  const done = await findDone<Omit<Upserted, "row">>(attempt, operations);
   for (const item of items) {
     const outcome = item.operation === undefined ? undefined : done.get(item.operation);
     if (outcome) item.outcome = outcome;
@@ -87,24 +87,24 @@ async function upsertTogether(
       for (const item of open) item.outcome = "contended";
       return;
     }
-    const turn = openTurn(context, property);
-    const { chains, later } = await separate(turn, open);
+    const attempt = openAttempt(context, property);
+    const { chains, later } = await separate(attempt, open);
     const planned: PlannedChain<Item>[] = [];
     const alone: Item[] = [];
     for (const chain of chains) {
-      const { rest, compound, ...links } = await planChain(turn, chain);
+      const { rest, compound, ...links } = await planChain(attempt, chain);
       planned.push(links);
       if (compound) alone.push(compound);
       for (const item of rest) later.add(item);
     }
-    const written = await writeUnlessLost(context, turn, planned);
+    const written = await writeUnlessLost(context, attempt, planned);
     for (const [index, { steps }] of planned.entries()) {
       const row = written[index];
       // What was refused was refused after what is not written.
       if (!row) alone.push(...steps.map(({ item }) => item));
       else settleSteps(steps, row);
     }
-    await closeTurn(context, turn);
+    await closeAttempt(context, attempt);
     for (const item of alone) {
       if (skipContended) item.outcome = "contended";
       else await upsertAlone(context, property, item);
@@ -131,26 +131,27 @@ function settleSteps(steps: readonly Step<Item>[], row: ProfileRow | "nothing"):
  */
 async function writeUnlessLost(
   { database }: ProfileContext,
-  turn: Turn,
+  attempt: Attempt,
   chains: readonly PlannedChain<Item>[],
 ): Promise<(ProfileRow | "nothing" | undefined)[]> {
-  const write = async (on: Turn): Promise<(ProfileRow | "nothing" | undefined)[]> => {
+  const write = async (on: Attempt): Promise<(ProfileRow | "nothing" | undefined)[]> => {
     const plans = chains.flatMap(({ plan }) => plan ?? []);
     const written = plans.length > 0 ? await execute(on, plans) : [];
     const rows = written.values();
     return chains.map(({ plan }) => (plan ? rows.next().value : "nothing"));
   };
   try {
-    if (chains.every(({ steps }) => steps.every(({ item }) => item.operation === undefined))) return await write(turn);
+    if (chains.every(({ steps }) => steps.every(({ item }) => item.operation === undefined)))
+      return await write(attempt);
     return await withTransaction(database, async (tx) => {
-      const inTransaction = Object.assign(turn, { database: tx, tx, attributes: [] });
+      const inTransaction = Object.assign(attempt, { database: tx, tx, attributes: [] });
       const rows = await write(inTransaction);
       const done = chains.flatMap(({ steps }, index) => (rows[index] ? steps.flatMap(toDoneOperations) : []));
       if (done.length > 0) await recordOperations(inTransaction, done);
       return rows;
     });
   } catch (error) {
-    const isLost = error instanceof LostRace || isUniqueViolation(error) || isTransient(error);
+    const isLost = error instanceof OptimisticConflict || isUniqueViolation(error) || isTransient(error);
     if (!isLost && !(error instanceof DaybookError)) throw error;
     return chains.map(() => undefined);
   }

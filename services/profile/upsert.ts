@@ -21,7 +21,7 @@ import { chooseHolder, chooseRemoved, findHolders, identityConflict, readUnwante
 import { oncePerOperation } from "./operations.ts";
 import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
 import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
-import { LostRace, type Turn } from "./turns.ts";
+import { OptimisticConflict, type Attempt } from "./attempts.ts";
 import { insert, save, type Edit, type NewProfile } from "./writing.ts";
 
 /** What became of an upsert. */
@@ -47,12 +47,18 @@ export async function upsert(
   const identifiers = readWanted(request);
   const { idempotencyKey: key } = request;
   if (key === undefined) {
-    return oncePerOperation(context, property, request, (turn) => upsertOnce(turn, request, identifiers));
+    return oncePerOperation(context, property, request, (attempt) => upsertOnce(attempt, request, identifiers));
   }
   const keyFault = findIdempotencyKeyFault(key);
   if (keyFault) throw DaybookError.ofFields([keyFault]);
   // The key stands or falls with the write.
-  return oncePerOperation(context, property, request, (turn) => upsertWithKey(turn, request, identifiers, key), []);
+  return oncePerOperation(
+    context,
+    property,
+    request,
+    (attempt) => upsertWithKey(attempt, request, identifiers, key),
+    [],
+  );
 }
 
 /** The identifiers that an upsert is by, in normal form. @throws DaybookError with every field at fault. */
@@ -65,12 +71,12 @@ export function readWanted(request: UpsertProfileRequest): WantedIdentifier[] {
 }
 
 async function upsertWithKey(
-  turn: Turn,
+  attempt: Attempt,
   request: UpsertProfileRequest,
   identifiers: readonly WantedIdentifier[],
   key: string,
 ): Promise<Upserted> {
-  const { database, property, now } = turn;
+  const { database, property, now } = attempt;
   const fingerprint = fingerprintOf(request);
   const digest = digestOfKey(key);
   const [held] = await findItemKey(database, [property, digest, formatMicros(now)]);
@@ -83,22 +89,23 @@ async function upsertWithKey(
     if (!row) throw new Error("a profile that was upserted is gone");
     return { row: readRow(row), created: false, replayed: true };
   }
-  const upserted = await upsertOnce(turn, request, identifiers);
+  const upserted = await upsertOnce(attempt, request, identifiers);
   const expiresAt = formatMicros(now + keyAgeMaxMicros);
   const { id } = upserted.row;
   const [claimed] = await claimItemKey(database, [property, digest, fingerprint, id, expiresAt, formatMicros(now)]);
-  // Another upsert with this key was faster: the next turn finds what it did.
-  if (!claimed) throw new LostRace();
+  // Another upsert with this key was faster: the next attempt finds what it did.
+  if (!claimed) throw new OptimisticConflict();
   return upserted;
 }
 
 async function upsertOnce(
-  turn: Turn,
+  attempt: Attempt,
   request: UpsertProfileRequest,
   identifiers: readonly WantedIdentifier[],
 ): Promise<Upserted> {
-  const decision = decide(request, identifiers, await findHolders(turn, identifiers));
-  const row = "edit" in decision ? await save(turn, decision.row, decision.edit) : await insert(turn, decision.made);
+  const decision = decide(request, identifiers, await findHolders(attempt, identifiers));
+  const row =
+    "edit" in decision ? await save(attempt, decision.row, decision.edit) : await insert(attempt, decision.made);
   return { row, created: "made" in decision, replayed: false };
 }
 

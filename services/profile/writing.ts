@@ -1,7 +1,7 @@
 /**
  * Writes to profiles, right whatever races. A write reads the profile with its version, decides what to write, and writes only if the version
  * is still the same: two statements and no lock. When it loses it is tried again in a transaction that holds the profile, so that it gets its
- * turn however many want the same one. The version stands for all that the profile shows, identifiers among it.
+ * attempt however many want the same one. The version stands for all that the profile shows, identifiers among it.
  */
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -17,7 +17,7 @@ import { newProfileRef } from "./domain/ref.ts";
 import { deleteIdentifiers, markIdentifiers } from "./sql/identifiers.ts";
 import { readProfiles, readRow, writeProfiles, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import { oncePerOperation } from "./operations.ts";
-import { LostRace, type Turn } from "./turns.ts";
+import { OptimisticConflict, type Attempt } from "./attempts.ts";
 
 /** The profile that a write by id goes to. */
 export interface Target {
@@ -30,13 +30,13 @@ export interface Target {
  * Finds the profile that a write by id goes to: the survivor, when the one named is merged.
  * @throws DaybookError `resource_not_found` or `profile_redacted`, with `param`.
  */
-export async function findTarget(turn: Turn, id: Uuid, param: string): Promise<Target> {
-  const [named] = await readProfiles(turn.database, [turn.property, [id]]);
+export async function findTarget(attempt: Attempt, id: Uuid, param: string): Promise<Target> {
+  const [named] = await readProfiles(attempt.database, [attempt.property, [id]]);
   if (!named) throw new DaybookError("resource_not_found", "There is no such profile.", { param });
   const survivor = named.merged_into;
-  const [row] = survivor === null ? [named] : await readProfiles(turn.database, [turn.property, [survivor]]);
+  const [row] = survivor === null ? [named] : await readProfiles(attempt.database, [attempt.property, [survivor]]);
   // Merged away itself since the look at the one named.
-  if (!row || row.status === "merged") throw new LostRace([id]);
+  if (!row || row.status === "merged") throw new OptimisticConflict([id]);
   if (row.status === "redacted") throw redacted(param);
   return { row: readRow(row), resolvedFrom: survivor === null ? undefined : encodeId("prof", id) };
 }
@@ -51,22 +51,22 @@ export interface WriteRequest {
 
 /**
  * Writes to a profile by its id.
- * @param decide what to write, by the profile as it is; called once in each turn.
+ * @param decide what to write, by the profile as it is; called once in each attempt.
  * @returns the profile after the write, whether it was given identifiers, and what to answer of the id that was named.
  * @throws DaybookError `invalid_id`, `resource_not_found`, `profile_redacted`, `precondition_failed`, and what `decide` throws.
  */
 export async function writeToProfile(
   context: ProfileContext,
   request: WriteRequest,
-  decide: (row: ProfileRow, turn: Turn) => Edit | Promise<Edit>,
+  decide: (row: ProfileRow, attempt: Attempt) => Edit | Promise<Edit>,
 ): Promise<{ row: ProfileRow; gained: boolean; resolved: { resolvedFrom?: string } }> {
   const property = decodeId("prop", request.propertyId, "property_id");
   const id = decodeId("prof", request.profileId, "profile_id");
-  return oncePerOperation(context, property, request, async (turn) => {
-    const { row, resolvedFrom } = await findTarget(turn, id, "profile_id");
+  return oncePerOperation(context, property, request, async (attempt) => {
+    const { row, resolvedFrom } = await findTarget(attempt, id, "profile_id");
     checkPrecondition(request.precondition, row.version);
-    const edit = await decide(row, turn);
-    const saved = await save(turn, row, edit);
+    const edit = await decide(row, attempt);
+    const saved = await save(attempt, row, edit);
     const gained = (edit.added?.length ?? 0) > 0;
     return { row: saved, gained, resolved: resolvedFrom === undefined ? {} : { resolvedFrom } };
   });
@@ -107,7 +107,7 @@ export interface Plan {
 const none: ReadonlySet<Uuid> = new Set();
 
 /** Plans a new profile. */
-export function planInsert({ property, operation, now }: Turn, profile: NewProfile): Plan {
+export function planInsert({ property, operation, now }: Attempt, profile: NewProfile): Plan {
   const { attributes, location, source } = profile;
   const id = operation ?? newUuid();
   const added = profile.identifiers.map((identifier) => toIdentifierRow(identifier, source, now));
@@ -129,9 +129,9 @@ export function planInsert({ property, operation, now }: Turn, profile: NewProfi
 }
 
 /** Makes a profile. Fails as a lost race when anybody has one of the identifiers. */
-export async function insert(turn: Turn, profile: NewProfile): Promise<ProfileRow> {
-  const plan = planInsert(turn, profile);
-  const [row] = await execute(turn, [plan]);
+export async function insert(attempt: Attempt, profile: NewProfile): Promise<ProfileRow> {
+  const plan = planInsert(attempt, profile);
+  const [row] = await execute(attempt, [plan]);
   if (!row) throw new Error("the profile was not made");
   return row;
 }
@@ -158,7 +158,7 @@ export interface Edit {
  * @returns undefined when it would change nothing.
  * @throws DaybookError `too_many_items` with param `identifiers`.
  */
-export function planEdit({ property, now }: Turn, row: ProfileRow, edit: Edit): Plan | undefined {
+export function planEdit({ property, now }: Attempt, row: ProfileRow, edit: Edit): Plan | undefined {
   const { attributes = row.attributes, location = row.location, tags = row.tags, source = "" } = edit;
   const added = (edit.added ?? []).map((identifier) => toIdentifierRow(identifier, source, now));
   const removed = new Set(edit.removed);
@@ -200,18 +200,18 @@ export function isCompound({ demoted, promoted, removed }: Plan): boolean {
 }
 
 /** Writes to a profile, unless that would change nothing. @returns the profile as it then is. */
-export async function save(turn: Turn, row: ProfileRow, edit: Edit): Promise<ProfileRow> {
-  const plan = planEdit(turn, row, edit);
+export async function save(attempt: Attempt, row: ProfileRow, edit: Edit): Promise<ProfileRow> {
+  const plan = planEdit(attempt, row, edit);
   if (!plan) return row;
-  const { database, property } = turn;
+  const { database, property } = attempt;
   const { demoted, promoted, removed } = plan;
   // Whoever holds one profile does not wait for another.
-  const mustHold = isCompound(plan) || turn.held.size > 0;
-  if (mustHold && !turn.held.has(row.id)) throw new LostRace([row.id]);
-  const now = formatMicros(turn.now);
+  const mustHold = isCompound(plan) || attempt.held.size > 0;
+  if (mustHold && !attempt.held.has(row.id)) throw new OptimisticConflict([row.id]);
+  const now = formatMicros(attempt.now);
   if (demoted.size > 0) await markIdentifiers(database, [property, row.id, [...demoted], false, now]);
-  const [written] = await execute(turn, [plan]);
-  if (!written) throw new LostRace([row.id]);
+  const [written] = await execute(attempt, [plan]);
+  if (!written) throw new OptimisticConflict([row.id]);
   if (promoted.size > 0) await markIdentifiers(database, [property, row.id, [...promoted], true, now]);
   if (removed.size > 0) await deleteIdentifiers(database, [property, row.id, [...removed]]);
   return written;
@@ -221,12 +221,12 @@ export async function save(turn: Turn, row: ProfileRow, edit: Edit): Promise<Pro
  * Does what plans say, each of another profile, in one statement; what is compound in them is left to the caller.
  * @returns for each plan, in order, the profile as it now is; undefined for one that was not as the plan takes it to be.
  */
-export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
-  const { database, property } = turn;
+export async function execute(attempt: Attempt, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
+  const { database, property } = attempt;
   const messages = plans.flatMap(({ row, messages: some }) =>
     some.map((message) => ({ ...message, profile_id: row.id })),
   );
-  if (messages.length > 0) turn.checkRoom();
+  if (messages.length > 0) attempt.checkRoom();
   const done = await writeProfiles(database, [
     property,
     subject,
@@ -237,11 +237,11 @@ export async function execute(turn: Turn, plans: readonly Plan[]): Promise<(Prof
     plans.flatMap(({ row, added }) => added.map((identifier) => ({ ...identifier, profile_id: row.id }))),
     messages,
   ]);
-  if (messages.length > 0) turn.hasNews = true;
+  if (messages.length > 0) attempt.hasNews = true;
   const refs = new Map(done.map(({ id, profile_ref: ref }) => [id, ref]));
   return plans.map(({ row, version, attributes }) => {
     if (!refs.has(row.id)) return undefined;
-    if (attributes !== undefined) turn.attributes.push(attributes);
+    if (attributes !== undefined) attempt.attributes.push(attributes);
     return version === undefined ? { ...row, profile_ref: refs.get(row.id) ?? null } : row;
   });
 }

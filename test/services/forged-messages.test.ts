@@ -67,10 +67,10 @@ beforeAll(async () => {
 });
 afterAll(() => owner.close());
 
-// The outbox says how far messages are, and `recorders` which processes record: both change without any message.
+// The outbox says how far messages are, and `writers` which processes record: both change without any message.
 const ownTables = `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname IN ('profile', 'event', 'metric') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    AND c.relname NOT IN ('outbox', 'recorders')`;
+    AND c.relname NOT IN ('outbox', 'writers')`;
 
 /** Everything that the services keep. */
 async function readAll(): Promise<Record<string, string[]>> {

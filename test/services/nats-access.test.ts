@@ -213,7 +213,7 @@ test("the server of the documents lets each process do its part, and a gateway n
     });
     const id = newUuid();
     expect(await from?.publish([{ id, subject, payload: Buffer.from("word") }])).toEqual([
-      { incarnation: expect.any(String), sequence: expect.any(Number) },
+      { epoch: expect.any(String), sequence: expect.any(Number) },
     ]);
     await eventually(() => (ids.includes(id) ? true : undefined));
     // It becomes a dead letter of whoever takes it.

@@ -34,7 +34,7 @@ import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
-import { findMerges, findNumbers } from "../../services/metric/sql/profiles.ts";
+import { findMerges, findOrdinals } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { describeMetric } from "../../services/metric/sql/registrations.ts";
 import { importJobs } from "../../services/profile/imports.ts";
@@ -142,7 +142,7 @@ async function faultsOf(index: number, buffersAllowed: number): Promise<unknown[
 }
 
 // A row for each property, or for each process.
-const smallTables = new Set(["ref_properties", "recorders", "properties", "type_counts", "registrations"]);
+const smallTables = new Set(["ref_properties", "writers", "properties", "type_counts", "registrations"]);
 
 type Value = string | number | boolean | null | Value[];
 
@@ -254,7 +254,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["metrics to write to", (db) => lockMetrics(db, [id, ["a.b"]])],
   ["metrics that are written", (db) => updateMetrics(db, [id, [metric]])],
   ["batches that were taken", (db) => findBatches(db, [id, [id]])],
-  ["numbers of profiles", (db) => findNumbers(db, [id, [id]])],
+  ["numbers of profiles", (db) => findOrdinals(db, [id, [id]])],
   ["survivors by number", (db) => findMerges(db, [id, [1]])],
   ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null])],
   ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null, now, "", "", 10])],

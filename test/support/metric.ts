@@ -3,10 +3,10 @@ import { systemClock } from "#shared/values/clock.ts";
 import { createReads } from "#shared/database/reads.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import type { MetricContext } from "../../services/metric/context.ts";
-import { createProfileNumbers } from "../../services/metric/numbers.ts";
+import { createProfileOrdinals } from "../../services/metric/ordinals.ts";
 import { connectToMesh } from "./daybook.ts";
 
 export function metricContext(context: Omit<ServiceContext, "reads" | "clock">): MetricContext {
   const reads = createReads(context.database, context.log);
-  return { ...context, reads, clock: systemClock, ...connectToMesh().clients, numbers: createProfileNumbers() };
+  return { ...context, reads, clock: systemClock, ...connectToMesh().clients, ordinals: createProfileOrdinals() };
 }

@@ -124,7 +124,7 @@ export const identityCommands: readonly Command[] = [
     summary: "ends a key; it opens nothing 5 seconds later",
     words: [1, 1],
     options: ["property"],
-    isForGood: true,
+    isIrreversible: true,
     async run({ identity }, { words: [keyId = ""], options: { property = "" } }) {
       const { key } = await identity.revokeKey({ propertyId: property, keyId });
       const shown = showKey(whole(key));

@@ -80,7 +80,7 @@ export const profileCommands: readonly Command[] = [
     summary: "empties a profile and its events for good; a merged one stands for its survivor",
     words: [1, 1],
     options: ["property"],
-    isForGood: true,
+    isIrreversible: true,
     async run(services, { words: [profileId = ""], options: { property = "" } }) {
       const { profile, resolvedFrom } = await services.profiles.redactProfile({ propertyId: property, profileId });
       const { id } = whole(profile);

@@ -59,12 +59,12 @@ CREATE TABLE event.type_counts (
   count integer NOT NULL
 );
 
--- A row for each process that stores events. Its floor is its low watermark: every event that it receives up to the
--- floor is stored already.
-CREATE TABLE event.recorders (
+-- A row for each process that stores events. Every event that the process receives up to its low watermark is stored
+-- already.
+CREATE TABLE event.writers (
   id uuid PRIMARY KEY,
-  -- infinity: the process is idle, and writes its floor before it takes anything.
-  floor timestamptz NOT NULL,
+  -- infinity: the process is idle, and writes its low watermark before it takes anything.
+  low_watermark timestamptz NOT NULL,
   seen_at timestamptz NOT NULL
 );
 
@@ -93,7 +93,7 @@ CREATE TABLE event.job_chunks (
   FOREIGN KEY (property_id, job_id) REFERENCES event.jobs (property_id, id) ON DELETE CASCADE
 );
 
--- A row stays until its message was taken. A published row says where its message is: in which incarnation of the
+-- A row stays until its message was taken. A published row says where its message is: in which epoch of the
 -- stream (the instant that it was made, as the server writes it), and at which sequence.
 CREATE TABLE event.outbox (
   property_id uuid NOT NULL,
@@ -105,15 +105,15 @@ CREATE TABLE event.outbox (
   attempts integer NOT NULL DEFAULT 0,
   -- When the row is to be published, or was.
   available_at timestamptz NOT NULL DEFAULT now(),
-  incarnation text,
+  epoch text,
   sequence bigint,
   -- Why the message was refused the last time.
   failure text,
   PRIMARY KEY (property_id, id),
-  CHECK ((incarnation IS NULL) = (sequence IS NULL))
+  CHECK ((epoch IS NULL) = (sequence IS NULL))
 );
 -- Payloads live for milliseconds: compressing them is not worth the time.
 ALTER TABLE event.outbox ALTER COLUMN payload SET STORAGE EXTERNAL;
 -- Each row is in one of the two.
 CREATE INDEX outbox_waiting ON event.outbox (id) WHERE sequence IS NULL;
-CREATE INDEX outbox_published ON event.outbox (subject, incarnation, sequence) WHERE sequence IS NOT NULL;
+CREATE INDEX outbox_published ON event.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;

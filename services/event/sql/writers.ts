@@ -5,14 +5,17 @@ import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
 const upsert = (from: string): string =>
-  `INSERT INTO event.recorders (id, floor, seen_at) SELECT $1, $2, now() ${from}
-   ON CONFLICT (id) DO UPDATE SET floor = excluded.floor, seen_at = excluded.seen_at`;
+  `INSERT INTO event.writers (id, low_watermark, seen_at) SELECT $1, $2, now() ${from}
+   ON CONFLICT (id) DO UPDATE SET low_watermark = excluded.low_watermark, seen_at = excluded.seen_at`;
 
 /** Writes the watermark of a process, before the process goes on. */
-export const writeWatermarkDurably = statement<[id: Uuid, floor: Instant]>("event.writers.write_durably", upsert(""));
+export const writeWatermarkDurably = statement<[id: Uuid, lowWatermark: Instant]>(
+  "event.writers.write_durably",
+  upsert(""),
+);
 
 /** The same without waiting for the disk. The previous watermark is as true, only lower. */
-export const writeWatermark = statement<[id: Uuid, floor: Instant]>(
+export const writeWatermark = statement<[id: Uuid, lowWatermark: Instant]>(
   "event.writers.write",
   `WITH fast AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)) ${upsert("FROM fast")}`,
 );
@@ -20,16 +23,16 @@ export const writeWatermark = statement<[id: Uuid, floor: Instant]>(
 /** Says that a process stores nothing. */
 export const markIdle = statement<[id: Uuid]>(
   "event.writers.mark_idle",
-  `UPDATE event.recorders SET floor = 'infinity', seen_at = now() WHERE id = $1`,
+  `UPDATE event.writers SET low_watermark = 'infinity', seen_at = now() WHERE id = $1`,
 );
 
-export const deleteWriter = statement<[id: Uuid]>("event.writers.delete", `DELETE FROM event.recorders WHERE id = $1`);
+export const deleteWriter = statement<[id: Uuid]>("event.writers.delete", `DELETE FROM event.writers WHERE id = $1`);
 
 /** Deletes the rows of processes that were killed. Returns one row for each. */
 export const deleteSilentWriters = statement<[rowsMax: number], { gone: boolean }>(
   "event.writers.delete_silent",
-  `DELETE FROM event.recorders WHERE id = ANY(ARRAY(
-     SELECT id FROM event.recorders WHERE seen_at < now() - interval '1 hour' AND floor < 'infinity' LIMIT $1
+  `DELETE FROM event.writers WHERE id = ANY(ARRAY(
+     SELECT id FROM event.writers WHERE seen_at < now() - interval '1 hour' AND low_watermark < 'infinity' LIMIT $1
    )) RETURNING true AS gone`,
 );
 
@@ -51,7 +54,7 @@ export const readWatermark = statement<
   "event.writers.read_watermark",
   `SELECT writers.recorded_up_to, waiting.id AS batch_id, waiting.received_at
    FROM (
-     SELECT least(min(floor), $3) AS recorded_up_to FROM event.recorders WHERE seen_at > now() - interval '1 minute'
+     SELECT least(min(low_watermark), $3) AS recorded_up_to FROM event.writers WHERE seen_at > now() - interval '1 minute'
    ) writers
    LEFT JOIN LATERAL (
      SELECT id, received_at FROM event.outbox

@@ -6,27 +6,27 @@ import { withTransaction, type Transaction } from "#shared/database/postgres.ts"
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells } from "../counting.ts";
-import { cellOf, type Cell } from "../domain/digest.ts";
+import { cellOf, type RollupCell } from "../domain/metric-delta.ts";
 import { newMetric } from "../domain/system-metrics.ts";
 import { findProperties } from "../properties.ts";
 import { lockMetrics, registerMetrics } from "../sql/metrics.ts";
 
 /** Adds a profile to those of events that were anonymous when they were counted. To do it again changes nothing. */
-export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
+export function eventsLinked({ database, ordinals }: MetricContext): BusHandler {
   return async (payloads) => {
     for (const { payload } of payloads) {
       const message = fromBinary(EventsLinkedSchema, payload);
       const property = decodeId("prop", message.propertyId, "property_id");
       const given = await withTransaction(database, (tx) => addProfile(tx, property, message));
-      numbers.remember(property, given);
+      ordinals.remember(property, given);
     }
   };
 
   async function addProfile(tx: Transaction, property: Uuid, message: EventsLinked) {
-    const byName = new Map<string, Map<string, Cell>>();
+    const byName = new Map<string, Map<string, RollupCell>>();
     for (const { type, occurredAt, source, currency = "" } of message.events) {
       if (!occurredAt) throw new Error("an event lacks a time");
-      const cells = byName.get(type) ?? new Map<string, Cell>();
+      const cells = byName.get(type) ?? new Map<string, RollupCell>();
       byName.set(type, cells);
       cellOf(cells, fromTimestamp(occurredAt), source, currency).profileIds.add(message.profileId);
     }
@@ -39,8 +39,8 @@ export function eventsLinked({ database, numbers }: MetricContext): BusHandler {
       metricId: id,
       cells: [...(byName.get(name)?.values() ?? [])],
     }));
-    const given = await addCells(tx, numbers, property, row.generation, metrics);
-    if (row.building !== null) await addCells(tx, numbers, property, row.building, metrics);
+    const given = await addCells(tx, ordinals, property, row.generation, metrics);
+    if (row.building !== null) await addCells(tx, ordinals, property, row.building, metrics);
     return given;
   }
 }

@@ -6,33 +6,33 @@ import { decodeId, type Uuid, toUuid } from "#shared/values/ids.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, type Instant } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
-import { addCells, cellsOf, digestEvents, learnMetrics } from "../counting.ts";
-import { addDigest, type Digest } from "../domain/digest.ts";
-import type { Numbers } from "../numbers.ts";
+import { addCells, cellsOf, deltasOf, learnMetrics } from "../counting.ts";
+import { addDelta, type MetricDelta } from "../domain/metric-delta.ts";
+import type { Ordinals } from "../ordinals.ts";
 import { findProperties } from "../properties.ts";
 import { takeBatches } from "../sql/batches.ts";
 import type { PropertyRow } from "../sql/properties.ts";
 
 /** Registers the metric of each event type, counts its events and learns their schema. A batch that comes again changes nothing. */
 export function eventsRecorded(context: MetricContext): BusHandler {
-  const { database, clock, numbers } = context;
+  const { database, clock, ordinals } = context;
   return async (messages) => {
     const batches = messages.map(({ payload }) => fromBinary(EventsRecordedSchema, payload));
     const given = await withTransaction(database, async (tx) => {
       const fresh = await takeFresh(tx, batches, formatMicros(clock.nowMicros()));
       const byProperty = Map.groupBy(fresh, ({ propertyId }) => propertyUuid(propertyId));
       const properties = await findProperties(tx, [...byProperty.keys()].toSorted());
-      const all: [Uuid, Numbers][] = [];
+      const all: [Uuid, Ordinals][] = [];
       for (const property of properties) {
         const { property_id: id } = property;
         all.push([id, await count(tx, property, byProperty.get(id) ?? [])]);
       }
       return all;
     });
-    for (const [property, some] of given) numbers.remember(property, some);
+    for (const [property, some] of given) ordinals.remember(property, some);
   };
 
-  async function count(tx: Transaction, property: PropertyRow, batches: readonly EventsRecorded[]): Promise<Numbers> {
+  async function count(tx: Transaction, property: PropertyRow, batches: readonly EventsRecorded[]): Promise<Ordinals> {
     const {
       property_id: id,
       generation,
@@ -40,14 +40,14 @@ export function eventsRecorded(context: MetricContext): BusHandler {
       building,
       building_up_to: buildingUpTo,
     } = property;
-    const digests = await digestEvents(eventsOf(receivedAfter(countedUpTo, batches)));
-    await addNames(digests, countedUpTo, batches);
-    const ids = await learnMetrics(tx, id, digests, "new");
-    const given = await addCells(tx, numbers, id, generation, cellsOf(digests, ids));
+    const deltas = await deltasOf(eventsOf(receivedAfter(countedUpTo, batches)));
+    await addNames(deltas, countedUpTo, batches);
+    const ids = await learnMetrics(tx, id, deltas, "new");
+    const given = await addCells(tx, ordinals, id, generation, cellsOf(deltas, ids));
     if (building !== null) {
-      const later = await digestEvents(eventsOf(receivedAfter(buildingUpTo, batches)));
+      const later = await deltasOf(eventsOf(receivedAfter(buildingUpTo, batches)));
       const known = ids.size > 0 ? ids : await learnMetrics(tx, id, later, "anew");
-      await addCells(tx, numbers, id, building, cellsOf(later, known));
+      await addCells(tx, ordinals, id, building, cellsOf(later, known));
     }
     return given;
   }
@@ -61,13 +61,13 @@ function receivedAfter(instant: Micros | null, batches: readonly EventsRecorded[
 
 /** Names come over the bus only, so those of events are learned too that are counted from what is stored. */
 async function addNames(
-  digests: Map<string, Digest>,
+  deltas: Map<string, MetricDelta>,
   countedUpTo: Micros | null,
   batches: readonly EventsRecorded[],
 ): Promise<void> {
   const counted = new Set(receivedAfter(countedUpTo, batches));
-  for (const [name, digest] of await digestEvents(eventsOf(batches.filter((batch) => !counted.has(batch))))) {
-    if (digest.original) addDigest(digests, name, { ...digest, count: 0, cells: new Map() });
+  for (const [name, delta] of await deltasOf(eventsOf(batches.filter((batch) => !counted.has(batch))))) {
+    if (delta.original) addDelta(deltas, name, { ...delta, count: 0, cells: new Map() });
   }
 }
 

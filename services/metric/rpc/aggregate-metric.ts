@@ -16,7 +16,7 @@ import { toTimestamp } from "#shared/values/time.ts";
 import { answer } from "../aggregation.ts";
 import type { MetricContext } from "../context.ts";
 import { formatDecimal } from "../domain/decimal.ts";
-import { checkPaths, readQuestion, type Question } from "../domain/question.ts";
+import { checkPaths, readAggregateQuery, type AggregateQuery } from "../domain/aggregate-query.ts";
 import { toMetric } from "../mapping.ts";
 import { findByName } from "../registering.ts";
 import { readMetrics, type MetricRow } from "../sql/metrics.ts";
@@ -26,13 +26,13 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
   const share = createAggregateShare(context.reads);
   return (request, handlerContext) => {
     const property = decodeId("prop", request.propertyId, "property_id");
-    const question = readQuestion(request);
-    return share.run(property, () => aggregate(property, question, request, handlerContext), handlerContext.signal);
+    const query = readAggregateQuery(request);
+    return share.run(property, () => aggregate(property, query, request, handlerContext), handlerContext.signal);
   };
 
   async function aggregate(
     property: Uuid,
-    question: Question,
+    query: AggregateQuery,
     request: AggregateMetricRequest,
     handlerContext: HandlerContext,
   ): Promise<AggregateMetricResponse> {
@@ -41,21 +41,21 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
     // Before anything that is answered is read.
     const { recorded, counted } = await readAsOf(context.events, reader, request.propertyId, options);
     const metric = await findMetric(context, reader, property, request.metric, options);
-    checkPaths(question, metric.schema);
+    checkPaths(query, metric.schema);
     const asked = { property, metric: metric.id, name: metric.name };
-    const series = await answer(context, reader, asked, question, options);
-    const wants = (measurement: Measurement): boolean => question.measurements.has(measurement);
+    const series = await answer(context, reader, asked, query, options);
+    const wants = (measurement: Measurement): boolean => query.measurements.has(measurement);
     return create(AggregateMetricResponseSchema, {
       metric: toMetric(metric),
-      bucketStarts: question.starts.map((at) => toTimestamp(at)),
-      groupBy: [...question.groupBy],
+      bucketStarts: query.starts.map((at) => toTimestamp(at)),
+      groupBy: [...query.groupBy],
       series: series.map(({ values, count, sum, uniqueProfiles }) => ({
         valuesJson: [...values],
         count: wants(Measurement.COUNT) ? count.map(BigInt) : [],
         sumValue: wants(Measurement.SUM_VALUE) ? sum.map(formatDecimal) : [],
         uniqueProfiles: wants(Measurement.UNIQUE_PROFILES) ? uniqueProfiles.map(BigInt) : [],
       })),
-      asOf: toTimestamp(question.isRolledUp ? counted : recorded),
+      asOf: toTimestamp(query.isRolledUp ? counted : recorded),
       ...times(metric),
     });
   }

@@ -4,7 +4,7 @@ import { RebuildRollupsResponseSchema, type MetricService } from "#proto/daybook
 import { serviceUnavailable } from "#shared/values/errors.ts";
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import type { MetricContext } from "../context.ts";
-import { beginBuilding, findPropertyIds } from "../sql/properties.ts";
+import { beginRebuild, findPropertyIds } from "../sql/properties.ts";
 
 // No event that was counted already was received later than that, however the clocks of the machines differ.
 const clockDifferenceMaxSeconds = 2;
@@ -29,7 +29,7 @@ export function rebuildRollups(
   async function begin(property: Uuid): Promise<void> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const startMs = performance.now();
-      await beginBuilding(database, [property, clockDifferenceMaxSeconds]);
+      await beginRebuild(database, [property, clockDifferenceMaxSeconds]);
       if (performance.now() - startMs < beginMsMax) return;
     }
     throw serviceUnavailable(new Error("a property is held all the time"));

@@ -1,10 +1,13 @@
-/** Numbers of profiles, and which of them were merged into which. */
+/** Ordinals of profiles, and which of them were merged into which. */
 import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
 /** Those without a number give no row. */
-export const findNumbers = statement<[property: Uuid, profiles: readonly Uuid[]], { profile_id: Uuid; number: number }>(
+export const findOrdinals = statement<
+  [property: Uuid, profiles: readonly Uuid[]],
+  { profile_id: Uuid; number: number }
+>(
   "metric.profiles.find",
   `SELECT p.profile_id, p.number
    FROM unnest($2::uuid[]) AS wanted (id)
@@ -13,13 +16,13 @@ export const findNumbers = statement<[property: Uuid, profiles: readonly Uuid[]]
    ) p`,
 );
 
-const numbers = columns(2, { profile_id: "uuid", number: "integer" });
+const ordinals = columns(2, { profile_id: "uuid", number: "integer" });
 
-export const insertNumbers = statement<[property: Uuid, numbers: Rows<typeof numbers>]>(
+export const insertOrdinals = statement<[property: Uuid, ordinals: Rows<typeof ordinals>]>(
   "metric.profiles.insert",
   `INSERT INTO metric.profiles (property_id, profile_id, number)
-   SELECT $1, n.profile_id, n.number FROM ${numbers.as("n")}`,
-  numbers,
+   SELECT $1, n.profile_id, n.number FROM ${ordinals.as("n")}`,
+  ordinals,
 );
 
 const merges = columns(2, { source: "integer", survivor: "integer" });
@@ -33,7 +36,10 @@ export const insertMerges = statement<[property: Uuid, merges: Rows<typeof merge
 );
 
 /** Those that were not merged away give no row. */
-export const findMerges = statement<[property: Uuid, numbers: readonly number[]], { source: number; survivor: number }>(
+export const findMerges = statement<
+  [property: Uuid, ordinals: readonly number[]],
+  { source: number; survivor: number }
+>(
   "metric.merges.find",
   `SELECT m.source, m.survivor
    FROM unnest($2::integer[]) AS wanted (number)

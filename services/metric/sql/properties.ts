@@ -24,14 +24,14 @@ export const addProperties = statement<[properties: readonly Uuid[]]>(
   `INSERT INTO metric.properties (property_id, generation) SELECT p, 1 FROM unnest($1::uuid[]) AS p ORDER BY p ON CONFLICT DO NOTHING`,
 );
 
-/** Holds off who would give out numbers of profiles too, until the end of the transaction. */
-export const lockNumbers = statement<[property: Uuid]>(
+/** Holds off who would give out ordinals of profiles too, until the end of the transaction. */
+export const lockOrdinals = statement<[property: Uuid]>(
   "metric.properties.lock",
   `SELECT FROM metric.properties WHERE property_id = $1 FOR UPDATE`,
 );
 
-/** Takes numbers. @returns the last of them. */
-export const takeNumbers = statement<[property: Uuid, count: number], { last: number }>(
+/** Takes ordinals. @returns the last of them. */
+export const takeOrdinals = statement<[property: Uuid, count: number], { last: number }>(
   "metric.properties.take_numbers",
   `UPDATE metric.properties SET profiles = profiles + $2 WHERE property_id = $1 RETURNING profiles AS last`,
 );
@@ -53,7 +53,7 @@ export const findPropertyIds = statement<[property: Uuid | null], { property_id:
 );
 
 /** Begins to count a property anew. The build covers what is received up to that many seconds from now. */
-export const beginBuilding = statement<[property: Uuid, seconds: number], { property_id: Uuid }>(
+export const beginRebuild = statement<[property: Uuid, seconds: number], { property_id: Uuid }>(
   "metric.properties.begin_building",
   `UPDATE metric.properties
    SET building = greatest(generation, coalesce(building, 0)) + 1, building_up_to = clock_timestamp() + $2 * interval '1 second',
@@ -63,7 +63,7 @@ export const beginBuilding = statement<[property: Uuid, seconds: number], { prop
 );
 
 /** A property that is counted anew, and how far that has come. */
-export interface BuildRow {
+export interface RebuildRow {
   property_id: Uuid;
   generation: number;
   building: number;
@@ -73,7 +73,7 @@ export interface BuildRow {
 }
 
 /** Takes over a property that is to be counted anew and that nobody is at. */
-export const claimBuilding = statement<[silentSeconds: number], BuildRow>(
+export const claimRebuild = statement<[silentSeconds: number], RebuildRow>(
   "metric.properties.claim_building",
   `UPDATE metric.properties SET builder_seen_at = clock_timestamp()
    WHERE property_id = (
@@ -85,13 +85,13 @@ export const claimBuilding = statement<[silentSeconds: number], BuildRow>(
 );
 
 /** Says that somebody is at it. No row when it was begun anew. */
-export const touchBuilding = statement<[property: Uuid, building: number], { property_id: Uuid }>(
+export const touchRebuild = statement<[property: Uuid, building: number], { property_id: Uuid }>(
   "metric.properties.touch_building",
   `UPDATE metric.properties SET builder_seen_at = clock_timestamp() WHERE property_id = $1 AND building = $2 RETURNING property_id`,
 );
 
 /** Notes how far it has come. No row when it was begun anew. */
-export const advanceBuilding = statement<
+export const advanceRebuild = statement<
   [property: Uuid, building: number, receivedAt: Instant, event: Uuid, count: number],
   { property_id: Uuid }
 >(
@@ -102,7 +102,7 @@ export const advanceBuilding = statement<
 );
 
 /** Shows what was built from now on. No row when it was begun anew. */
-export const finishBuilding = statement<[property: Uuid, building: number], { property_id: Uuid }>(
+export const finishRebuild = statement<[property: Uuid, building: number], { property_id: Uuid }>(
   "metric.properties.finish_building",
   `UPDATE metric.properties SET generation = building, counted_up_to = building_up_to, building = NULL, building_up_to = NULL
    WHERE property_id = $1 AND building = $2 RETURNING property_id`,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AttributeOperation } from "./attribute-operations.ts";
 import { checkFaults, type FieldError } from "#shared/values/errors.ts";
-import { Attributes, uniteAttributes } from "./attributes.ts";
+import { Attributes, mergeAttributes } from "./attributes.ts";
 
 function changed(attributes: Attributes, patch: string | undefined, operations: readonly AttributeOperation[]): string {
   const faults: FieldError[] = [];
@@ -11,7 +11,7 @@ function changed(attributes: Attributes, patch: string | undefined, operations: 
   return attributes.text;
 }
 
-const mergeAttributes = (current: string, patch: string): string => changed(new Attributes(current), patch, []);
+const patched = (current: string, patch: string): string => changed(new Attributes(current), patch, []);
 const applyOperations = (current: string, operations: readonly AttributeOperation[]): string =>
   changed(new Attributes(current), undefined, operations);
 
@@ -24,7 +24,7 @@ test("each key of the patch replaces that key, the others stay", () => {
     fc.property(objects, objects, (current, patch) => {
       // Through text, as -0 and the like are not what JSON keeps.
       const [before, changes] = [JSON.stringify(current), JSON.stringify(patch)];
-      const merged = JSON.parse(mergeAttributes(before, changes)) as object;
+      const merged = JSON.parse(patched(before, changes)) as object;
       const expected = new Map([
         ...Object.entries(JSON.parse(before) as object),
         ...Object.entries(JSON.parse(changes) as object),
@@ -35,24 +35,24 @@ test("each key of the patch replaces that key, the others stay", () => {
 });
 
 test("digits that a double has not are kept on both sides", () => {
-  expect(mergeAttributes('{"a":1e400}', '{"b":12345678901234567890}')).toBe('{"a":1e400,"b":12345678901234567890}');
+  expect(patched('{"a":1e400}', '{"b":12345678901234567890}')).toBe('{"a":1e400,"b":12345678901234567890}');
 });
 
 test("the limit on size is on the result", () => {
   const half = JSON.stringify({ a: "x".repeat(200 * 1024) });
-  expect(() => mergeAttributes(half, JSON.stringify({ b: "x".repeat(100 * 1024) }))).toThrow(/256 KiB/);
-  expect(mergeAttributes(half, JSON.stringify({ a: "x" }))).toBe('{"a":"x"}');
+  expect(() => patched(half, JSON.stringify({ b: "x".repeat(100 * 1024) }))).toThrow(/256 KiB/);
+  expect(patched(half, JSON.stringify({ a: "x" }))).toBe('{"a":"x"}');
 });
 
 test.each(["[]", "null", "1", "{", ""])("%j are no attributes", (text) => {
-  expect(() => mergeAttributes("{}", text)).toThrow(expect.objectContaining({ param: "attributes" }));
+  expect(() => patched("{}", text)).toThrow(expect.objectContaining({ param: "attributes" }));
 });
 
 test("a merge keeps own values and takes what is lacking", () => {
-  const united = uniteAttributes('{"a":1,"nested":{"x":1}}', '{"a":2,"nested":{"y":2},"b":12345678901234567890}');
+  const united = mergeAttributes('{"a":1,"nested":{"x":1}}', '{"a":2,"nested":{"y":2},"b":12345678901234567890}');
   expect(united.attributes).toBe('{"a":1,"nested":{"x":1},"b":12345678901234567890}');
   expect(united.moved).toEqual(["b"]);
-  expect(uniteAttributes('{"a":1}', '{"a":2}')).toEqual({ attributes: '{"a":1}', moved: [] });
+  expect(mergeAttributes('{"a":1}', '{"a":2}')).toEqual({ attributes: '{"a":1}', moved: [] });
 });
 
 describe("operations", () => {

@@ -216,7 +216,7 @@ function isIndex(key: string): boolean {
  * @returns the attributes, and the keys that came from the other.
  * @throws DaybookError `parameter_invalid` when both together are too large for one profile.
  */
-export function uniteAttributes(own: string, other: string): { attributes: string; moved: string[] } {
+export function mergeAttributes(own: string, other: string): { attributes: string; moved: string[] } {
   const mine = parseJson(own) as JsonObject;
   const theirs = Object.entries(parseJson(other) as JsonObject).filter(([key]) => !Object.hasOwn(mine, key));
   if (theirs.length === 0) return { attributes: own, moved: [] };

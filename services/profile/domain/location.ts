@@ -35,7 +35,7 @@ export function changeLocation(
 }
 
 /** What is known after another profile was merged into one: its own fields win. @returns the location, and the fields that came. */
-export function uniteLocations(
+export function mergeLocations(
   own: StoredLocation | null,
   other: StoredLocation | null,
 ): { location: StoredLocation | null; moved: LocationField[] } {

@@ -150,7 +150,7 @@ CREATE TABLE profile.import_errors (
   FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
--- A row stays until its message was taken. A published row says where its message is: in which incarnation of the
+-- A row stays until its message was taken. A published row says where its message is: in which epoch of the
 -- stream (the instant that it was made, as the server writes it), and at which sequence.
 CREATE TABLE profile.outbox (
   property_id uuid NOT NULL,
@@ -160,13 +160,13 @@ CREATE TABLE profile.outbox (
   attempts integer NOT NULL DEFAULT 0,
   -- When the row is to be published, or was.
   available_at timestamptz NOT NULL DEFAULT now(),
-  incarnation text,
+  epoch text,
   sequence bigint,
   -- Why the message was refused the last time.
   failure text,
   PRIMARY KEY (property_id, id),
-  CHECK ((incarnation IS NULL) = (sequence IS NULL))
+  CHECK ((epoch IS NULL) = (sequence IS NULL))
 );
 -- Each row is in one of the two.
 CREATE INDEX outbox_waiting ON profile.outbox (id) WHERE sequence IS NULL;
-CREATE INDEX outbox_published ON profile.outbox (subject, incarnation, sequence) WHERE sequence IS NOT NULL;
+CREATE INDEX outbox_published ON profile.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;

@@ -19,10 +19,10 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
     const identifier = normalizeIdentifier(request.identifier, "identifier");
     if ("errors" in identifier) throw DaybookError.ofFields(identifier.errors);
 
-    const { row, gained, resolved } = await writeToProfile(context, request, async (current, turn) => {
+    const { row, gained, resolved } = await writeToProfile(context, request, async (current, attempt) => {
       const known = find(current, identifier);
       if (known !== undefined) return isPrimary ? { promoted: [known] } : {};
-      const holders = await findHolders(turn, [identifier]);
+      const holders = await findHolders(attempt, [identifier]);
       if (holders.length > 0) {
         const advice = "Merge the profiles, or take the identifier from the other first.";
         throw identityConflict(advice, [identifier], holders, () => "identifier.value");

@@ -30,12 +30,12 @@ async function make(context: ProfileContext, request: CreateProfileRequest): Pro
   const faults: FieldError[] = [];
   const identifiers = readIdentifiers(request.identifiers, faults);
   const profile = { identifiers, ...changeFields(noFields, request, faults), source: request.source };
-  const made = await oncePerOperation(context, property, request, async (turn) => {
-    const holders = await findHolders(turn, profile.identifiers);
+  const made = await oncePerOperation(context, property, request, async (attempt) => {
+    const holders = await findHolders(attempt, profile.identifiers);
     if (holders.length > 0) {
       throw identityConflict("Update that profile instead of creating one.", profile.identifiers, holders);
     }
-    return { row: await insert(turn, profile) };
+    return { row: await insert(attempt, profile) };
   });
   return made.row;
 }

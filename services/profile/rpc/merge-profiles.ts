@@ -9,15 +9,15 @@ import { formatMicros } from "#shared/values/time.ts";
 import { messageOf, tell } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
 import { checkPrecondition } from "../convert.ts";
-import { uniteAttributes } from "../domain/attributes.ts";
+import { mergeAttributes } from "../domain/attributes.ts";
 import { identifiersPerProfileMax } from "#shared/values/identifiers.ts";
-import { uniteLocations } from "../domain/location.ts";
+import { mergeLocations } from "../domain/location.ts";
 import { toProfile } from "../mapping.ts";
 import { oncePerOperation } from "../operations.ts";
 import { moveIdentifiers } from "../sql/identifiers.ts";
 import { insertMerge, mergeAway, pointToSurvivor } from "../sql/merges.ts";
 import { readProfiles, readRow, type ProfileRow } from "../sql/profiles.ts";
-import type { Turn } from "../turns.ts";
+import type { Attempt } from "../attempts.ts";
 import { save } from "../writing.ts";
 
 export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["mergeProfiles"] {
@@ -25,8 +25,8 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
     const property = decodeId("prop", request.propertyId, "property_id");
     const survivorId = decodeId("prof", request.profileId, "profile_id");
     const sourceId = decodeId("prof", request.sourceProfileId, "source_profile_id");
-    const merge = async (turn: Turn): Promise<{ row: ProfileRow }> => {
-      const { tx } = turn;
+    const merge = async (attempt: Attempt): Promise<{ row: ProfileRow }> => {
+      const { tx } = attempt;
       if (!tx) throw new Error("a merge needs a transaction");
       const rows = new Map((await readProfiles(tx, [property, [survivorId, sourceId]])).map((row) => [row.id, row]));
       const [survivor, source] = [rows.get(survivorId), rows.get(sourceId)];
@@ -36,9 +36,9 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
       if (survivor.status !== "active") throw impossible(`This profile is ${survivor.status}.`, "profile_id");
       if (source.status !== "active") throw impossible(`The source is ${source.status}.`, "source_profile_id");
       checkPrecondition(request.precondition, survivor.version);
-      return { row: await mergeInto(tx, turn, readRow(survivor), readRow(source), callOf(handlerContext)) };
+      return { row: await mergeInto(tx, attempt, readRow(survivor), readRow(source), callOf(handlerContext)) };
     };
-    // Both are held from the first turn on.
+    // Both are held from the first attempt on.
     const { row } = await oncePerOperation(context, property, request, merge, [survivorId, sourceId]);
     return create(MergeProfilesResponseSchema, { profile: toProfile(row) });
   };
@@ -46,27 +46,27 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
 
 async function mergeInto(
   tx: Transaction,
-  turn: Turn,
+  attempt: Attempt,
   survivor: ProfileRow,
   source: ProfileRow,
   call: Call,
 ): Promise<ProfileRow> {
-  const { property } = turn;
+  const { property } = attempt;
   const identifierCount = survivor.identifiers.length + source.identifiers.length;
   if (identifierCount > identifiersPerProfileMax) {
     const message = `The merge would give the profile ${identifierCount} identifiers, and a profile has at most ${identifiersPerProfileMax}. Remove some first.`;
     throw new DaybookError("too_many_items", message, { param: "source_profile_id" });
   }
-  const now = formatMicros(turn.now);
-  const { attributes, moved: movedAttributes } = uniteAttributes(survivor.attributes, source.attributes);
-  const { location, moved: movedLocation } = uniteLocations(survivor.location, source.location);
+  const now = formatMicros(attempt.now);
+  const { attributes, moved: movedAttributes } = mergeAttributes(survivor.attributes, source.attributes);
+  const { location, moved: movedLocation } = mergeLocations(survivor.location, source.location);
   const movedTags = source.tags.filter((tag) => !survivor.tags.includes(tag));
   const primaryTypes = survivor.identifiers.filter(({ is_primary }) => is_primary).map(({ type }) => type);
 
   await moveIdentifiers(tx, [property, source.id, survivor.id, primaryTypes, now]);
   await mergeAway(tx, [property, source.id, survivor.id, now]);
   await pointToSurvivor(tx, [property, source.id, survivor.id, now]);
-  const saved = await save(turn, survivor, {
+  const saved = await save(attempt, survivor, {
     attributes,
     location,
     tags: [...survivor.tags, ...movedTags],
@@ -90,7 +90,7 @@ async function mergeInto(
     JSON.stringify(moved),
   ]);
   const value = { sourceProfileId: encodeId("prof", source.id) };
-  await tell(tx, turn, [messageOf(property, survivor.id, turn.now, [{ case: "merged", value }])]);
+  await tell(tx, attempt, [messageOf(property, survivor.id, attempt.now, [{ case: "merged", value }])]);
   const [row] = await readProfiles(tx, [property, [saved.id]]);
   if (!row) throw new Error("the survivor is not there after the merge");
   return readRow(row);

@@ -14,7 +14,7 @@ import { toProfile } from "../mapping.ts";
 import { deleteIdentifiers } from "../sql/identifiers.ts";
 import { findSources, redactMerges } from "../sql/merges.ts";
 import { readProfiles, readRow, redactProfile as redact, type ProfileRow } from "../sql/profiles.ts";
-import { inTurns, LostRace, type Turn } from "../turns.ts";
+import { retryConflicts, OptimisticConflict, type Attempt } from "../attempts.ts";
 
 // It is told again for events that were on their way, having been given this profile before: soon, for nearly all of them, and once more after
 // longer than any can take, as a call lasts 10 s and a statement 30 s.
@@ -24,17 +24,17 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
   return async (request) => {
     const property = decodeId("prop", request.propertyId, "property_id");
     const id = decodeId("prof", request.profileId, "profile_id");
-    const { row, replaced, resolvedFrom } = await inTurns(context, property, async (turn) => {
-      const [named] = await readProfiles(turn.database, [property, [id]]);
+    const { row, replaced, resolvedFrom } = await retryConflicts(context, property, async (attempt) => {
+      const [named] = await readProfiles(attempt.database, [property, [id]]);
       if (!named) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "profile_id" });
       const targetId = named.merged_into ?? id;
-      if (!turn.tx || !turn.held.has(targetId)) throw new LostRace([targetId]);
-      const [target] = targetId === id ? [named] : await readProfiles(turn.tx, [property, [targetId]]);
-      if (!target || target.status === "merged") throw new LostRace([id]);
+      if (!attempt.tx || !attempt.held.has(targetId)) throw new OptimisticConflict([targetId]);
+      const [target] = targetId === id ? [named] : await readProfiles(attempt.tx, [property, [targetId]]);
+      if (!target || target.status === "merged") throw new OptimisticConflict([id]);
       const done =
         target.status === "redacted"
-          ? await sweepAgain(turn.tx, turn, readRow(target))
-          : await empty(context, turn.tx, turn, readRow(target));
+          ? await sweepAgain(attempt.tx, attempt, readRow(target))
+          : await empty(context, attempt.tx, attempt, readRow(target));
       return {
         ...done,
         resolvedFrom: targetId === id ? undefined : encodeId("prof", id),
@@ -51,11 +51,11 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
 /** Tells of a redaction once more: whatever was stored since, or by a release that emptied less, goes too. The profile stays as it is. */
 async function sweepAgain(
   tx: Transaction,
-  turn: Turn,
+  attempt: Attempt,
   row: ProfileRow,
 ): Promise<{ row: ProfileRow; replaced: Place[] }> {
-  const sources = (await findSources(tx, [turn.property, [row.id]])).map(({ id }) => id);
-  await tell(tx, turn, redactedMessages(turn.property, row.id, turn.now, sources, [], true));
+  const sources = (await findSources(tx, [attempt.property, [row.id]])).map(({ id }) => id);
+  await tell(tx, attempt, redactedMessages(attempt.property, row.id, attempt.now, sources, [], true));
   return { row, replaced: [] };
 }
 
@@ -63,24 +63,24 @@ async function sweepAgain(
 async function empty(
   { schemas }: ProfileContext,
   tx: Transaction,
-  turn: Turn,
+  attempt: Attempt,
   row: ProfileRow,
 ): Promise<{ row: ProfileRow; replaced: Place[] }> {
-  const { property, now } = turn;
+  const { property, now } = attempt;
   const sources = (await findSources(tx, [property, [row.id]])).map(({ id }) => id);
   await deleteIdentifiers(tx, [property, row.id, null]);
   const updatedAt = Math.max(now, row.updated_at);
   const [written] = await redact(tx, [property, row.id, row.version, formatMicros(updatedAt)]);
-  if (!written) throw new LostRace([row.id]);
+  if (!written) throw new OptimisticConflict([row.id]);
   await schemas.forget(tx, property, row.attributes);
   await redactMerges(tx, [property, [row.id, ...sources]]);
   // What it has lost since it gained it is its own too, where anonymous events are concerned.
   const { taken, replaced } = await forgetIdentifiers(tx, property, [row.id, ...sources]);
   const known = [...row.identifiers, ...taken];
   await emptyImportErrorsOf(tx, property, known);
-  await tell(tx, turn, redactedMessages(property, row.id, now, sources, known));
+  await tell(tx, attempt, redactedMessages(property, row.id, now, sources, known));
   for (const delaySeconds of sweepDelaysSeconds) {
-    await tell(tx, turn, redactedMessages(property, row.id, now, sources, [], true), delaySeconds);
+    await tell(tx, attempt, redactedMessages(property, row.id, now, sources, [], true), delaySeconds);
   }
   const redacted: ProfileRow = {
     ...row,

@@ -23,8 +23,8 @@ import { findTargets, type ProfileRow } from "../sql/profiles.ts";
 import { redacted } from "../writing.ts";
 
 const referencesMax = 1000;
-// Each turn loses only to a profile made or unmade in that very moment.
-const turnsMax = 5;
+// Each attempt loses only to a profile made or unmade in that very moment.
+const attemptsMax = 5;
 
 export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["resolveProfiles"] {
   return async ({ propertyId, references }) => {
@@ -128,7 +128,7 @@ async function findOrCreateOwners(
   const missing = (): NormalIdentifier[] =>
     [...wanted].flatMap(([key, identifier]) => (owners.has(key) ? [] : [identifier]));
 
-  for (let turn = 1; ; turn++) {
+  for (let attempt = 1; ; attempt++) {
     const unknown = missing();
     if (unknown.length === 0) return owners;
     for (const row of await findOwners(context.database, [property, unknown])) {
@@ -136,7 +136,7 @@ async function findOrCreateOwners(
     }
     const creatable = missing().filter(({ type }) => makesProfile(type));
     if (creatable.length === 0) return owners;
-    if (turn > turnsMax) throw new Error("identifiers kept changing hands");
+    if (attempt > attemptsMax) throw new Error("identifiers kept changing hands");
     for (const row of await createFor(context, property, creatable)) owners.set(identifierKey(row), row.profile_id);
   }
 }
@@ -160,7 +160,7 @@ async function createFor(
     relay.wake();
     return made;
   } catch (error) {
-    // A compact reference stands at another profile: the next turn draws others.
+    // A compact reference stands at another profile: the next attempt draws others.
     if (isUniqueViolation(error)) return [];
     throw error;
   }

@@ -19,7 +19,7 @@ export type BusHandler = (messages: readonly BusMessage[]) => Promise<void>;
 /** Where a message is kept until it is taken. */
 export interface Place {
   /** Which stream: one that was lost and made again is another. */
-  incarnation: string;
+  epoch: string;
   sequence: number;
 }
 
@@ -36,7 +36,7 @@ export class BusAwayError extends Error {
 
 /** How far the consumers are. */
 export interface Progress {
-  incarnation: string;
+  epoch: string;
   /** What is below this is kept no more. */
   firstSequence: number;
   /** The highest that was given to a message. */
@@ -114,7 +114,7 @@ export interface Bus {
    * Forgets messages that every consumer has taken, so that what they say of persons stays with the services, and those that others replace. One that
    * cannot be forgotten now is when the stream's age limit ends it.
    */
-  forget(incarnation: string, sequences: readonly number[]): Promise<void>;
+  forget(epoch: string, sequences: readonly number[]): Promise<void>;
   /** Changes whenever the bus was away in between: what was with it then may be lost. */
   readonly session: number;
   /** Ends the deliveries, waiting for the handlers that are at work. */

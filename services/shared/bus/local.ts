@@ -27,7 +27,7 @@ export function createLocalBus(log: Log): Bus {
       return Promise.resolve();
     },
     // Nothing is kept. What an outbox has noted under a stream is in none of its consumers' hands here, and is published again.
-    progress: () => Promise.resolve({ incarnation: "", firstSequence: 0, lastSequence: 0, takenUpTo: new Map() }),
+    progress: () => Promise.resolve({ epoch: "", firstSequence: 0, lastSequence: 0, takenUpTo: new Map() }),
     // A message that fails stays in its outbox, which tells of it.
     describe: () => Promise.resolve({ consumers: [], deadLetterCounts: new Map(), deadLetters: [] }),
     retry: () => Promise.resolve({ retried: 0, isComplete: true }),

@@ -112,8 +112,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
         else kept.push({ id, place: outcome });
       }
       if (taken.length > 0) await statements.remove(tx, [taken]);
-      for (const [incarnation, some] of Map.groupBy(kept, ({ place }) => place.incarnation)) {
-        await statements.note(tx, [some.map(({ id }) => id), incarnation, some.map(({ place }) => place.sequence)]);
+      for (const [epoch, some] of Map.groupBy(kept, ({ place }) => place.epoch)) {
+        await statements.note(tx, [some.map(({ id }) => id), epoch, some.map(({ place }) => place.sequence)]);
       }
       if (refused.length > 0) {
         const reasons = refused.map(({ failure }) => reasonOf(failure));
@@ -234,14 +234,14 @@ export async function rewriteMessages(
   let after = nilUuid;
   for (;;) {
     const rows = await statements.lock(tx, [property, subject, after]);
-    for (const { id, payload, incarnation, sequence } of rows) {
+    for (const { id, payload, epoch, sequence } of rows) {
       const rewritten = rewrite(payload);
       if (!rewritten) continue;
       const message = Buffer.from(rewritten);
-      if (incarnation === null || sequence === null) await statements.rewrite(tx, [property, id, message]);
+      if (epoch === null || sequence === null) await statements.rewrite(tx, [property, id, message]);
       else {
         await statements.rewritePublished(tx, [property, id, message, rewrittenDelaySeconds]);
-        replaced.push({ incarnation, sequence });
+        replaced.push({ epoch, sequence });
       }
     }
     const last = rows.at(-1);
@@ -252,9 +252,9 @@ export async function rewriteMessages(
 
 /** Deletes from the bus what rewriteMessages has replaced. What cannot be deleted now goes as any other message does: once it is taken. */
 export async function deleteReplaced(bus: Bus, replaced: readonly Place[]): Promise<void> {
-  for (const [incarnation, places] of Map.groupBy(replaced, (place) => place.incarnation)) {
+  for (const [epoch, places] of Map.groupBy(replaced, (place) => place.epoch)) {
     await bus.forget(
-      incarnation,
+      epoch,
       places.map(({ sequence }) => sequence),
     );
   }

@@ -1,5 +1,5 @@
 /**
- * The statements of an outbox. A row that waits has no sequence; one that is published says at which sequence of which incarnation of the
+ * The statements of an outbox. A row that waits has no sequence; one that is published says at which sequence of which epoch of the
  * stream its message is. Rows are found by one of two partial indexes, and a step takes a bounded number of them; those in the hands of another
  * process are passed over. Payloads are large and stay where they are: no statement writes one but `rewrite`.
  *
@@ -17,10 +17,10 @@ export const outboxStepRowsMax = 1_000;
 export const outboxRewriteRowsMax = 500;
 const failuresShownMax = 20;
 
-/** Rows of a subject that are published in one incarnation. */
+/** Rows of a subject that are published in one epoch. */
 export interface PublishedSubject {
   subject: string;
-  incarnation: string;
+  epoch: string;
   /** The highest of them. */
   last_sequence: number;
 }
@@ -61,9 +61,9 @@ export function outboxStatements(schema: string) {
       `DELETE FROM ${table} WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
     /** Notes where rows that waited are now. */
-    note: statement<[ids: readonly Uuid[], incarnation: string, sequences: readonly number[]]>(
+    note: statement<[ids: readonly Uuid[], epoch: string, sequences: readonly number[]]>(
       named("note"),
-      `UPDATE ${table} SET incarnation = $2, sequence = ($3::bigint[])[array_position($1::uuid[], id)],
+      `UPDATE ${table} SET epoch = $2, sequence = ($3::bigint[])[array_position($1::uuid[], id)],
          attempts = 0, failure = NULL, available_at = clock_timestamp()
        WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
@@ -76,36 +76,36 @@ export function outboxStatements(schema: string) {
     ),
     skipDiskWait: statement<[]>(named("skip_disk_wait"), "SET LOCAL synchronous_commit = off"),
 
-    /** Which subjects have published rows, in which incarnations: one look by the index for each. */
+    /** Which subjects have published rows, in which epochs: one look by the index for each. */
     publishedSubjects: statement<[], PublishedSubject>(
       named("published_subjects"),
       `WITH RECURSIVE seen AS (
-         (SELECT subject, incarnation FROM ${table} WHERE sequence IS NOT NULL ORDER BY subject, incarnation LIMIT 1)
+         (SELECT subject, epoch FROM ${table} WHERE sequence IS NOT NULL ORDER BY subject, epoch LIMIT 1)
          UNION ALL
-         SELECT following.subject, following.incarnation
+         SELECT following.subject, following.epoch
          FROM seen CROSS JOIN LATERAL (
-           SELECT subject, incarnation FROM ${table}
-           WHERE sequence IS NOT NULL AND (subject, incarnation) > (seen.subject, seen.incarnation)
-           ORDER BY subject, incarnation LIMIT 1
+           SELECT subject, epoch FROM ${table}
+           WHERE sequence IS NOT NULL AND (subject, epoch) > (seen.subject, seen.epoch)
+           ORDER BY subject, epoch LIMIT 1
          ) following
        )
-       SELECT seen.subject, seen.incarnation, highest.sequence AS last_sequence
+       SELECT seen.subject, seen.epoch, highest.sequence AS last_sequence
        FROM seen CROSS JOIN LATERAL (
          SELECT sequence FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = seen.subject AND incarnation = seen.incarnation
+         WHERE sequence IS NOT NULL AND subject = seen.subject AND epoch = seen.epoch
          ORDER BY sequence DESC LIMIT 1
        ) highest`,
     ),
     /** Deletes published rows of subjects, up to a sequence each. */
     removeTaken: plannedStatement<
-      [subjects: readonly string[], upTo: readonly number[], incarnation: string, rowsOfEachMax: number],
+      [subjects: readonly string[], upTo: readonly number[], epoch: string, rowsOfEachMax: number],
       { sequence: number }
     >(
       `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
          SELECT found.ctid FROM unnest($1::text[], $2::bigint[]) AS taken (subject, up_to)
          CROSS JOIN LATERAL (
            SELECT ctid FROM ${table}
-           WHERE sequence IS NOT NULL AND subject = taken.subject AND incarnation = $3 AND sequence <= taken.up_to
+           WHERE sequence IS NOT NULL AND subject = taken.subject AND epoch = $3 AND sequence <= taken.up_to
            ORDER BY sequence LIMIT $4 FOR UPDATE SKIP LOCKED
          ) found
        )) RETURNING sequence`,
@@ -114,28 +114,28 @@ export function outboxStatements(schema: string) {
      * Deletes the oldest published rows of a subject, if they are as old as this. Gives a row for each. As long as the first is not, no more than that one is looked at.
      */
     removeUnclaimed: plannedStatement<
-      [subject: string, incarnation: string, ageSeconds: number, rowsMax: number],
+      [subject: string, epoch: string, ageSeconds: number, rowsMax: number],
       { removed: boolean }
     >(
       `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = $1 AND incarnation = $2
+         WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2
          ORDER BY sequence LIMIT $4 FOR UPDATE SKIP LOCKED
        )) AND available_at < now() - $3 * interval '1 second' AND now() - $3 * interval '1 second' > (
          SELECT available_at FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = $1 AND incarnation = $2
+         WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2
          ORDER BY sequence LIMIT 1
        ) RETURNING true AS removed`,
     ),
     /** Lets published rows wait again. Gives a row for each. */
     unpublish: plannedStatement<
-      [subject: string, incarnation: string, above: number, below: number, rowsMax: number],
+      [subject: string, epoch: string, above: number, below: number, rowsMax: number],
       { unpublished: boolean }
     >(
-      `UPDATE ${table} SET incarnation = NULL, sequence = NULL, available_at = now()
+      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = now()
        WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = $1 AND incarnation = $2 AND sequence > $3 AND sequence < $4
+         WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2 AND sequence > $3 AND sequence < $4
          ORDER BY sequence LIMIT $5 FOR UPDATE SKIP LOCKED
        )) RETURNING true AS unpublished`,
     ),
@@ -144,7 +144,7 @@ export function outboxStatements(schema: string) {
       [afterProperty: Uuid, afterId: Uuid, rowsMax: number],
       { property_id: Uuid; id: Uuid }
     >(
-      `UPDATE ${table} SET incarnation = NULL, sequence = NULL, available_at = now()
+      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = now()
        WHERE ctid = ANY(ARRAY(
          SELECT ctid FROM ${table}
          WHERE (property_id, id) > ($1, $2) AND sequence IS NOT NULL
@@ -179,10 +179,10 @@ export function outboxStatements(schema: string) {
     /** Rows of a property and subject, published or not, in order. */
     lock: statement<
       [property: Uuid, subject: string, after: Uuid],
-      { id: Uuid; payload: Buffer; incarnation: string | null; sequence: number | null }
+      { id: Uuid; payload: Buffer; epoch: string | null; sequence: number | null }
     >(
       named("lock"),
-      `SELECT id, payload, incarnation, sequence FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
+      `SELECT id, payload, epoch, sequence FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
        ORDER BY id LIMIT ${outboxRewriteRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
     /** Rewrites a row that waits. */
@@ -193,7 +193,7 @@ export function outboxStatements(schema: string) {
     /** Rewrites a row that is published, and lets it wait again. */
     rewritePublished: statement<[property: Uuid, id: Uuid, payload: Buffer, delaySeconds: number]>(
       named("rewrite_published"),
-      `UPDATE ${table} SET payload = $3, incarnation = NULL, sequence = NULL,
+      `UPDATE ${table} SET payload = $3, epoch = NULL, sequence = NULL,
          available_at = clock_timestamp() + $4::integer * interval '1 second'
        WHERE property_id = $1 AND id = $2`,
     ),

@@ -3,7 +3,7 @@
  * any moment and be given it all again. What tells is the bus: up to which sequence everything was taken, in the stream that there is now.
  *
  * A row waits again, to be published under the same id,
- * - when it was published in another incarnation of the stream: that one is lost, or another server is asked now;
+ * - when it was published in another epoch of the stream: that one is lost, or another server is asked now;
  * - when its sequence is above the last of the stream: the server lost what it had not yet written to its disk;
  * - when its sequence is below the first of the stream and it was not taken: it grew older than the stream keeps messages.
  *
@@ -42,7 +42,7 @@ export async function settleTaken(settling: Settling): Promise<{ unpublished: nu
   const published = await statements.publishedSubjects(database, []);
   if (published.length === 0) return { unpublished: 0 };
   const progress = await bus.progress();
-  const current = published.filter(({ incarnation }) => incarnation === progress.incarnation);
+  const current = published.filter(({ epoch }) => epoch === progress.epoch);
   await removeTaken(settling, current, progress);
   let unpublished = 0;
   for (const rows of published) unpublished += await unpublishLost(settling, rows, progress);
@@ -53,7 +53,7 @@ export async function settleTaken(settling: Settling): Promise<{ unpublished: nu
 async function removeTaken(
   { statements, database, bus, signal }: Settling,
   published: readonly PublishedSubject[],
-  { incarnation, takenUpTo }: Progress,
+  { epoch, takenUpTo }: Progress,
 ): Promise<void> {
   const claimed = published.filter(({ subject }) => takenUpTo.has(subject));
   const subjects = claimed.map(({ subject }) => subject);
@@ -62,9 +62,9 @@ async function removeTaken(
     await inChunks(
       outboxStepRowsMax,
       async (rows) => {
-        const taken = await statements.removeTaken(database, [subjects, sequences, incarnation, rows]);
+        const taken = await statements.removeTaken(database, [subjects, sequences, epoch, rows]);
         await bus.forget(
-          incarnation,
+          epoch,
           taken.map(({ sequence }) => sequence),
         );
         return taken;
@@ -76,7 +76,7 @@ async function removeTaken(
     if (takenUpTo.has(subject)) continue;
     await inChunks(
       outboxStepRowsMax,
-      (rows) => statements.removeUnclaimed(database, [subject, incarnation, unclaimedAgeMaxSeconds, rows]),
+      (rows) => statements.removeUnclaimed(database, [subject, epoch, unclaimedAgeMaxSeconds, rows]),
       signal,
     );
   }
@@ -84,12 +84,12 @@ async function removeTaken(
 
 async function unpublishLost(
   { statements, database, signal }: Settling,
-  { subject, incarnation, last_sequence: lastSequence }: PublishedSubject,
+  { subject, epoch, last_sequence: lastSequence }: PublishedSubject,
   progress: Progress,
 ): Promise<number> {
   const between = (above: number, below: number, rows: number): Promise<unknown[]> =>
-    statements.unpublish(database, [subject, incarnation, above, below, rows]);
-  if (incarnation !== progress.incarnation) {
+    statements.unpublish(database, [subject, epoch, above, below, rows]);
+  if (epoch !== progress.epoch) {
     return inChunks(outboxStepRowsMax, (rows) => between(-1, sequenceMax, rows), signal);
   }
   let unpublished = 0;

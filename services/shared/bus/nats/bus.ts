@@ -69,7 +69,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
   const state = watch(connection);
   // As it was found after the last messages were published.
-  let incarnation: string | undefined;
+  let epoch: string | undefined;
 
   function checkConnected(): void {
     if (!state.isConnected) throw new BusAwayError(new Error("no server is connected"));
@@ -85,7 +85,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     }
   }
 
-  const readIncarnation = (): Promise<string> => asking(async () => (await ensureStream(manager, replicas)).created);
+  const readEpoch = (): Promise<string> => asking(async () => (await ensureStream(manager, replicas)).created);
 
   /** Publishes a message. @returns its sequence. */
   async function publishOne({ id, subject, payload }: BusMessage): Promise<number> {
@@ -105,16 +105,16 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       try {
         // Else each would wait for an answer that cannot come.
         checkConnected();
-        const before = incarnation ?? (await readIncarnation());
+        const before = epoch ?? (await readEpoch());
         const outcomes = await Promise.allSettled(messages.map(publishOne));
         // A server that lost its store has no stream any more: this makes it. Sequences are of the stream that was there all the while, or
         // nobody knows of which: then they are published again.
-        incarnation = await readIncarnation();
-        const current = incarnation;
+        epoch = await readEpoch();
+        const current = epoch;
         return outcomes.map((outcome): Published => {
           if (outcome.status === "rejected") return classify(outcome.reason);
           if (before !== current) return new BusAwayError(new Error("the stream was made anew meanwhile"));
-          return { incarnation: current, sequence: outcome.value };
+          return { epoch: current, sequence: outcome.value };
         });
       } catch (error) {
         return messages.map(() => asError(error));
@@ -143,7 +143,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       asking(() => rewriteDeadLetters({ client, manager, signer }, subject, rewrite)),
     async forget(made, sequences) {
       // Sequences of another stream are those of other messages.
-      if (made !== incarnation) return;
+      if (made !== epoch) return;
       await forgetMessages(manager, sequences).catch((error: unknown) =>
         log.warn({ err: error }, "messages that were taken stay with the server for now"),
       );

@@ -47,7 +47,7 @@ export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
     describe: async () => connected().describe(),
     rewriteDeadLetters: async (...given) => connected().rewriteDeadLetters(...given),
     retry: async (consumer) => connected().retry(consumer),
-    forget: async (incarnation, sequences) => bus?.forget(incarnation, sequences),
+    forget: async (epoch, sequences) => bus?.forget(epoch, sequences),
     get session() {
       return bus?.session ?? 0;
     },

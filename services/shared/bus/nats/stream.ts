@@ -106,7 +106,7 @@ export async function listConsumers(manager: JetStreamManager): Promise<Consumer
   return consumers;
 }
 
-/** How far the consumers are, all of it in one incarnation. */
+/** How far the consumers are, all of it in one epoch. */
 export async function readProgress(manager: JetStreamManager, replicas: number | undefined): Promise<Progress> {
   const { created, state } = await ensureStream(manager, replicas);
   const takenUpTo = floorsOf(await listConsumers(manager));
@@ -114,7 +114,7 @@ export async function readProgress(manager: JetStreamManager, replicas: number |
   const again = await manager.streams.info(streamName);
   if (again.created !== created) throw new Error("the stream was made anew between two looks");
   return {
-    incarnation: created,
+    epoch: created,
     firstSequence: state.first_seq,
     lastSequence: again.state.last_seq,
     takenUpTo,

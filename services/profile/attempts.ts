@@ -8,9 +8,9 @@ import type { ProfileContext } from "./context.ts";
 import { findTargets, lockProfile } from "./sql/profiles.ts";
 
 /** One try of a write. */
-export interface Turn {
+export interface Attempt {
   database: Queryable;
-  /** The transaction, in a turn that has one. */
+  /** The transaction, in a attempt that has one. */
   tx: Transaction | undefined;
   /** Profiles that nobody else can write to until its end. */
   held: ReadonlySet<Uuid>;
@@ -26,8 +26,8 @@ export interface Turn {
   checkRoom: () => void;
 }
 
-/** Begins a turn that holds nobody. */
-export function openTurn({ database, clock, relay }: ProfileContext, property: Uuid): Turn {
+/** Begins a attempt that holds nobody. */
+export function openAttempt({ database, clock, relay }: ProfileContext, property: Uuid): Attempt {
   const checkRoom = (): void => relay.checkRoom();
   const now = clock.nowMicros();
   return {
@@ -43,17 +43,17 @@ export function openTurn({ database, clock, relay }: ProfileContext, property: U
   };
 }
 
-/** What follows once all of a turn is committed. */
-export async function closeTurn({ relay, schemas }: ProfileContext, turn: Turn): Promise<void> {
-  if (turn.hasNews) relay.wake();
-  if (turn.attributes.length > 0) await schemas.learn(turn.property, turn.attributes);
+/** What follows once all of a attempt is committed. */
+export async function closeAttempt({ relay, schemas }: ProfileContext, attempt: Attempt): Promise<void> {
+  if (attempt.hasNews) relay.wake();
+  if (attempt.attributes.length > 0) await schemas.learn(attempt.property, attempt.attributes);
 }
 
-// Whoever loses a turn lost it to one who got theirs; from the second on only identifiers can be lost.
-const turnsMax = 20;
+// Whoever loses a attempt lost it to one who got theirs; from the second on only identifiers can be lost.
+const attemptsMax = 20;
 
-/** Somebody else wrote between the look and the write. What this turn did is undone; the next one holds these profiles. */
-export class LostRace extends Error {
+/** Somebody else wrote between the look and the write. What this attempt did is undone; the next one holds these profiles. */
+export class OptimisticConflict extends Error {
   readonly profiles: readonly Uuid[];
 
   constructor(profiles: readonly Uuid[] = []) {
@@ -64,39 +64,39 @@ export class LostRace extends Error {
 
 /**
  * Tries a write until it has not lost a race.
- * @param first profiles to hold from the first turn on; an empty list asks for a transaction that holds none.
+ * @param first profiles to hold from the first attempt on; an empty list asks for a transaction that holds none.
  */
-export async function inTurns<T>(
+export async function retryConflicts<T>(
   context: ProfileContext,
   property: Uuid,
-  attempt: (turn: Turn) => Promise<T>,
+  work: (attempt: Attempt) => Promise<T>,
   first?: readonly Uuid[],
 ): Promise<T> {
   let wanted = first;
-  for (let turn = 1; turn <= turnsMax; turn++) {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     try {
-      return await takeTurn(wanted);
+      return await runAttempt(wanted);
     } catch (error) {
-      if (error instanceof LostRace) wanted = [...new Set([...(first ?? []), ...error.profiles])];
+      if (error instanceof OptimisticConflict) wanted = [...new Set([...(first ?? []), ...error.profiles])];
       else if (isUniqueViolation(error) || isTransient(error)) wanted ??= [];
       else throw error;
     }
   }
   throw serviceUnavailable(new Error("a write lost every race"));
 
-  async function takeTurn(profiles: readonly Uuid[] | undefined): Promise<T> {
-    const turn = openTurn(context, property);
+  async function runAttempt(profiles: readonly Uuid[] | undefined): Promise<T> {
+    const attempt = openAttempt(context, property);
     const result = profiles
-      ? await withTransaction(context.database, (tx) => holding(turn, tx, profiles))
-      : await attempt(turn);
-    await closeTurn(context, turn);
+      ? await withTransaction(context.database, (tx) => holding(attempt, tx, profiles))
+      : await work(attempt);
+    await closeAttempt(context, attempt);
     return result;
   }
 
-  async function holding(turn: Turn, tx: Transaction, profiles: readonly Uuid[]): Promise<T> {
+  async function holding(attempt: Attempt, tx: Transaction, profiles: readonly Uuid[]): Promise<T> {
     const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
     // A transaction may be begun anew after a deadlock: what it wrote before counts for nothing.
-    return attempt(Object.assign(turn, { database: tx, tx, held, attributes: [] }));
+    return work(Object.assign(attempt, { database: tx, tx, held, attributes: [] }));
   }
 }
 
@@ -110,7 +110,7 @@ async function hold(tx: Transaction, property: Uuid, profiles: readonly Uuid[]):
   for (const id of wanted) {
     const [held] = await lockProfile(tx, [property, id]);
     // Merged while it was waited for. A merge of its survivor may want it, so it is given back before anything else is waited for.
-    if (!held) throw new LostRace(profiles);
+    if (!held) throw new OptimisticConflict(profiles);
   }
   return wanted;
 }

@@ -1,37 +1,37 @@
-/** Small numbers of profiles. A profile gets its number when it first comes up, and keeps it. */
+/** Small ordinals of profiles. A profile gets its number when it first comes up, and keeps it. */
 import { LRUCache } from "lru-cache";
 import { tryDecodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable, Transaction } from "#shared/database/postgres.ts";
-import { findNumbers, insertNumbers } from "./sql/profiles.ts";
-import { lockNumbers, takeNumbers } from "./sql/properties.ts";
+import { findOrdinals, insertOrdinals } from "./sql/profiles.ts";
+import { lockOrdinals, takeOrdinals } from "./sql/properties.ts";
 
-/** Numbers by TypeID. */
-export type Numbers = Map<string, number>;
+/** Ordinals by TypeID. */
+export type Ordinals = Map<string, number>;
 
 /** See the head of this file. */
-export interface ProfileNumbers {
-  /** Numbers of profiles; those that have none get one. To be remembered once the transaction is committed. */
-  give(tx: Transaction, property: Uuid, profileIds: Iterable<string>): Promise<Numbers>;
+export interface ProfileOrdinals {
+  /** Ordinals of profiles; those that have none get one. To be remembered once the transaction is committed. */
+  give(tx: Transaction, property: Uuid, profileIds: Iterable<string>): Promise<Ordinals>;
   /** Spares looking them up for a while. */
-  remember(property: Uuid, numbers: Numbers): void;
+  remember(property: Uuid, ordinals: Ordinals): void;
 }
 
 const rememberedMax = 200_000;
 
-export function createProfileNumbers(): ProfileNumbers {
+export function createProfileOrdinals(): ProfileOrdinals {
   const known = new LRUCache<string, number>({ max: rememberedMax });
   const keyOf = (property: Uuid, id: string): string => `${property} ${id}`;
 
-  async function lookUp(database: Queryable, property: Uuid, ids: readonly string[], found: Numbers): Promise<void> {
+  async function lookUp(database: Queryable, property: Uuid, ids: readonly string[], found: Ordinals): Promise<void> {
     if (ids.length === 0) return;
     const idOf = new Map(ids.map((id) => [uuidOf(id), id]));
-    for (const { profile_id: uuid, number } of await findNumbers(database, [property, [...idOf.keys()]])) {
+    for (const { profile_id: uuid, number } of await findOrdinals(database, [property, [...idOf.keys()]])) {
       found.set(idOf.get(uuid) as string, number);
     }
   }
 
-  async function find(database: Queryable, property: Uuid, profileIds: Iterable<string>): Promise<Numbers> {
-    const found: Numbers = new Map();
+  async function find(database: Queryable, property: Uuid, profileIds: Iterable<string>): Promise<Ordinals> {
+    const found: Ordinals = new Map();
     const unknown: string[] = [];
     for (const id of profileIds) {
       const number = known.get(keyOf(property, id));
@@ -47,22 +47,22 @@ export function createProfileNumbers(): ProfileNumbers {
       const wanted = [...new Set(profileIds)];
       const found = await find(tx, property, wanted);
       if (found.size === wanted.length) return found;
-      await lockNumbers(tx, [property]);
+      await lockOrdinals(tx, [property]);
       // Somebody may have given them theirs before the lock was ours.
       const missingBefore = wanted.filter((id) => !found.has(id));
       await lookUp(tx, property, missingBefore, found);
       const missing = missingBefore.filter((id) => !found.has(id));
       if (missing.length === 0) return found;
-      const [taken] = await takeNumbers(tx, [property, missing.length]);
+      const [taken] = await takeOrdinals(tx, [property, missing.length]);
       if (!taken) throw new Error("the property has no row");
       const first = taken.last - missing.length + 1;
-      const numbers = missing.map((id, index) => ({ profile_id: uuidOf(id), number: first + index }));
-      await insertNumbers(tx, [property, numbers]);
+      const ordinals = missing.map((id, index) => ({ profile_id: uuidOf(id), number: first + index }));
+      await insertOrdinals(tx, [property, ordinals]);
       for (const [index, id] of missing.entries()) found.set(id, first + index);
       return found;
     },
-    remember(property, numbers) {
-      for (const [id, number] of numbers) known.set(keyOf(property, id), number);
+    remember(property, ordinals) {
+      for (const [id, number] of ordinals) known.set(keyOf(property, id), number);
     },
   };
 }

@@ -7,7 +7,7 @@ import { periodOf } from "./buckets.ts";
 import { addDecimals, parseDecimal, zero, type Decimal } from "./decimal.ts";
 
 /** What some events of one type have in common. */
-export interface Digest {
+export interface MetricDelta {
   count: number;
   /** When the first of them was received, and where it came from. */
   firstSeenAt: Micros;
@@ -19,11 +19,11 @@ export interface Digest {
   /** The first free-text name that one of them came under, and when that one was received. */
   original: { name: string; at: Micros } | undefined;
   /** By what tells them apart. */
-  cells: Map<string, Cell>;
+  cells: Map<string, RollupCell>;
 }
 
 /** What falls into one row of the roll-ups. */
-export interface Cell {
+export interface RollupCell {
   /** When its quarter of an hour begins. */
   period: Micros;
   source: string;
@@ -35,30 +35,30 @@ export interface Cell {
   profileIds: Set<string>;
 }
 
-/** Adds an event to the digest of its type. */
-export function digestEvent(digests: Map<string, Digest>, event: Event): void {
+/** Adds an event to the delta of its type. */
+export function addEvent(deltas: Map<string, MetricDelta>, event: Event): void {
   if (!event.receivedAt || !event.occurredAt) throw new Error("an event lacks a time");
   const receivedAt = fromTimestamp(event.receivedAt);
   const occurredAt = fromTimestamp(event.occurredAt);
-  let digest = digests.get(event.type);
-  if (!digest) {
-    digest = newDigest(event.source, receivedAt, occurredAt);
-    digests.set(event.type, digest);
+  let delta = deltas.get(event.type);
+  if (!delta) {
+    delta = newDelta(event.source, receivedAt, occurredAt);
+    deltas.set(event.type, delta);
   }
-  digest.count++;
-  see(digest, receivedAt, event.source);
-  digest.lastReceivedAt = Math.max(digest.lastReceivedAt, receivedAt);
-  digest.firstOccurredAt = Math.min(digest.firstOccurredAt, occurredAt);
-  digest.lastOccurredAt = Math.max(digest.lastOccurredAt, occurredAt);
-  if (event.metricName !== undefined) seeName(digest, { name: event.metricName, at: receivedAt });
-  observe(digest.schema, JSON.parse(event.propertiesJson) as object);
-  const cell = cellOf(digest.cells, occurredAt, event.source, event.currency ?? "");
+  delta.count++;
+  see(delta, receivedAt, event.source);
+  delta.lastReceivedAt = Math.max(delta.lastReceivedAt, receivedAt);
+  delta.firstOccurredAt = Math.min(delta.firstOccurredAt, occurredAt);
+  delta.lastOccurredAt = Math.max(delta.lastOccurredAt, occurredAt);
+  if (event.metricName !== undefined) seeName(delta, { name: event.metricName, at: receivedAt });
+  observe(delta.schema, JSON.parse(event.propertiesJson) as object);
+  const cell = cellOf(delta.cells, occurredAt, event.source, event.currency ?? "");
   cell.count++;
   if (event.value !== undefined) cell.value = addDecimals(cell.value, parseDecimal(event.value));
   if (event.profileId !== undefined) cell.profileIds.add(event.profileId);
 }
 
-function newDigest(source: string, receivedAt: Micros, occurredAt: Micros): Digest {
+function newDelta(source: string, receivedAt: Micros, occurredAt: Micros): MetricDelta {
   return {
     count: 0,
     firstSeenAt: receivedAt,
@@ -73,7 +73,12 @@ function newDigest(source: string, receivedAt: Micros, occurredAt: Micros): Dige
 }
 
 /** The cell of an instant, made if it is missing. */
-export function cellOf(cells: Map<string, Cell>, occurredAt: Micros, source: string, currency: string): Cell {
+export function cellOf(
+  cells: Map<string, RollupCell>,
+  occurredAt: Micros,
+  source: string,
+  currency: string,
+): RollupCell {
   const period = periodOf(occurredAt);
   const key = `${period} ${currency} ${source}`;
   let cell = cells.get(key);
@@ -84,24 +89,24 @@ export function cellOf(cells: Map<string, Cell>, occurredAt: Micros, source: str
   return cell;
 }
 
-/** Adds a digest to those that are there already. */
-export function addDigest(digests: Map<string, Digest>, name: string, digest: Digest): void {
-  const known = digests.get(name);
+/** Adds a delta to those that are there already. */
+export function addDelta(deltas: Map<string, MetricDelta>, name: string, delta: MetricDelta): void {
+  const known = deltas.get(name);
   if (!known) {
-    digests.set(name, digest);
+    deltas.set(name, delta);
     return;
   }
-  known.count += digest.count;
-  see(known, digest.firstSeenAt, digest.source);
-  known.lastReceivedAt = Math.max(known.lastReceivedAt, digest.lastReceivedAt);
-  known.firstOccurredAt = Math.min(known.firstOccurredAt, digest.firstOccurredAt);
-  known.lastOccurredAt = Math.max(known.lastOccurredAt, digest.lastOccurredAt);
-  if (digest.original) seeName(known, digest.original);
-  mergeSchema(known.schema, digest.schema);
-  for (const [key, cell] of digest.cells) addCell(known.cells, key, cell);
+  known.count += delta.count;
+  see(known, delta.firstSeenAt, delta.source);
+  known.lastReceivedAt = Math.max(known.lastReceivedAt, delta.lastReceivedAt);
+  known.firstOccurredAt = Math.min(known.firstOccurredAt, delta.firstOccurredAt);
+  known.lastOccurredAt = Math.max(known.lastOccurredAt, delta.lastOccurredAt);
+  if (delta.original) seeName(known, delta.original);
+  mergeSchema(known.schema, delta.schema);
+  for (const [key, cell] of delta.cells) addCell(known.cells, key, cell);
 }
 
-function addCell(cells: Map<string, Cell>, key: string, cell: Cell): void {
+function addCell(cells: Map<string, RollupCell>, key: string, cell: RollupCell): void {
   const known = cells.get(key);
   if (!known) {
     cells.set(key, cell);
@@ -112,12 +117,12 @@ function addCell(cells: Map<string, Cell>, key: string, cell: Cell): void {
   for (const id of cell.profileIds) known.profileIds.add(id);
 }
 
-function seeName(digest: Digest, original: { name: string; at: Micros }): void {
-  if (digest.original === undefined || original.at < digest.original.at) digest.original = original;
+function seeName(delta: MetricDelta, original: { name: string; at: Micros }): void {
+  if (delta.original === undefined || original.at < delta.original.at) delta.original = original;
 }
 
-function see(digest: Digest, at: Micros, source: string): void {
-  if (at >= digest.firstSeenAt) return;
-  digest.firstSeenAt = at;
-  digest.source = source;
+function see(delta: MetricDelta, at: Micros, source: string): void {
+  if (at >= delta.firstSeenAt) return;
+  delta.firstSeenAt = at;
+  delta.source = source;
 }

@@ -11,9 +11,9 @@ import { systemCall } from "#shared/rpc/interceptors.ts";
 import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
-import { addCells, cellsOf, digestEvents, learnMetrics } from "./counting.ts";
+import { addCells, cellsOf, deltasOf, learnMetrics } from "./counting.ts";
 import { lockAllMetrics, readMetricIds, setEventCounts } from "./sql/metrics.ts";
-import { advanceBuilding, claimBuilding, finishBuilding, touchBuilding, type BuildRow } from "./sql/properties.ts";
+import { advanceRebuild, claimRebuild, finishRebuild, touchRebuild, type RebuildRow } from "./sql/properties.ts";
 import { countRollups, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts";
 
 const pageEvents = 500;
@@ -24,22 +24,22 @@ const rowsMax = 5_000;
 const options = systemCall("metric");
 
 /** Thrown when somebody had the building begun anew meanwhile. */
-class BegunAnew extends Error {}
+class RebuildSuperseded extends Error {}
 
 /** Does all the building that there is to do and that nobody else is at. */
-export async function buildAll(context: MetricContext, signal: AbortSignal): Promise<void> {
+export async function rebuildAll(context: MetricContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const [build] = await claimBuilding(context.database, [silenceSeconds]);
+    const [build] = await claimRebuild(context.database, [silenceSeconds]);
     if (!build) return;
     try {
-      await buildOne(context, build, signal);
+      await rebuild(context, build, signal);
     } catch (error) {
-      if (!(error instanceof BegunAnew)) throw error;
+      if (!(error instanceof RebuildSuperseded)) throw error;
     }
   }
 }
 
-async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSignal): Promise<void> {
+async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortSignal): Promise<void> {
   const { property_id: property, building, building_up_to: upTo } = build;
   const propertyId = encodeId("prop", property);
   // Until then events of before may still be on their way to the disk.
@@ -84,22 +84,22 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
   }
 
   async function touch(): Promise<void> {
-    const touched = await touchBuilding(context.database, [property, building]);
-    if (touched.length === 0) throw new BegunAnew();
+    const touched = await touchRebuild(context.database, [property, building]);
+    if (touched.length === 0) throw new RebuildSuperseded();
   }
 
   async function countPage(events: readonly Event[], last: Event): Promise<void> {
-    const digests = await digestEvents(events);
+    const deltas = await deltasOf(events);
     const given = await withTransaction(context.database, async (tx) => {
-      const ids = await learnMetrics(tx, property, digests, "anew");
-      const numbers = await addCells(tx, context.numbers, property, building, cellsOf(digests, ids));
+      const ids = await learnMetrics(tx, property, deltas, "anew");
+      const ordinals = await addCells(tx, context.ordinals, property, building, cellsOf(deltas, ids));
       const at = formatMicros(last.receivedAt ? fromTimestamp(last.receivedAt) : 0);
       const event = decodeId("evt", last.id, "id");
-      const advanced = await advanceBuilding(tx, [property, building, at, event, events.length]);
-      if (advanced.length === 0) throw new BegunAnew();
-      return numbers;
+      const advanced = await advanceRebuild(tx, [property, building, at, event, events.length]);
+      if (advanced.length === 0) throw new RebuildSuperseded();
+      return ordinals;
     });
-    context.numbers.remember(property, given);
+    context.ordinals.remember(property, given);
   }
 
   function finish(): Promise<void> {
@@ -110,8 +110,8 @@ async function buildOne(context: MetricContext, build: BuildRow, signal: AbortSi
         (await countRollups(tx, [property, ids, building])).map(({ metric_id: id, events }) => [id, events]),
       );
       await setEventCounts(tx, [property, ids.map((id) => ({ id, count: counts.get(id) ?? 0 }))]);
-      const finished = await finishBuilding(tx, [property, building]);
-      if (finished.length === 0) throw new BegunAnew();
+      const finished = await finishRebuild(tx, [property, building]);
+      if (finished.length === 0) throw new RebuildSuperseded();
     });
   }
 }

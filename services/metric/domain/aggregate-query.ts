@@ -14,8 +14,8 @@ import { findTimezone } from "#shared/values/places.ts";
 import { mismatch, missing } from "#shared/values/wording.ts";
 import { bucketStarts, periodOf, type IntervalName } from "./buckets.ts";
 
-/** A question that can be answered. */
-export interface Question {
+/** A query that can be answered. */
+export interface AggregateQuery {
   measurements: ReadonlySet<Measurement>;
   from: Micros;
   to: Micros;
@@ -44,7 +44,7 @@ const intervals: Readonly<Record<Interval, IntervalName>> = {
 };
 
 /** @throws DaybookError with every field at fault. */
-export function readQuestion(request: AggregateMetricRequest): Question {
+export function readAggregateQuery(request: AggregateMetricRequest): AggregateQuery {
   const errors: FieldError[] = [];
   const note = (param: string, message: string, code: FieldError["code"] = "parameter_invalid"): void => {
     errors.push({ code, message, param });
@@ -107,7 +107,7 @@ export function readQuestion(request: AggregateMetricRequest): Question {
  * @param schema what the properties of the metric's events were seen to be, by path.
  * @throws DaybookError `unsupported_group_by` with every such field.
  */
-export function checkPaths({ groupBy, conditions }: Question, schema: Readonly<Record<string, string>>): void {
+export function checkPaths({ groupBy, conditions }: AggregateQuery, schema: Readonly<Record<string, string>>): void {
   const fields = [
     ...groupBy.map((field, index) => ({ field, param: `group_by.${index}` })),
     ...conditions.map(({ field }) => ({ field, param: `filter.${field}` })),
