@@ -7,7 +7,7 @@ import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { bindable, createServiceClient, type BoundClient } from "#shared/rpc/clients.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 
 /** How each service is reached. */
 export type Transports = Record<"identity" | "profiles" | "events" | "metrics", Transport>;
@@ -43,7 +43,7 @@ export function createClients(transports: Transports): Clients {
       profile: createServiceClient(BusService, transports.profiles),
     },
     async checkReady() {
-      const options = callOptions({ requestId: "", caller: "gateway" }, readyTimeoutMs);
+      const options = systemCall("gateway", readyTimeoutMs);
       await Promise.all(health.map((client) => client.checkHealth({}, options)));
     },
   };

@@ -6,7 +6,7 @@ import type { Client } from "@connectrpc/connect";
 import { LRUCache } from "lru-cache";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { Clock, Micros } from "#shared/values/clock.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -22,7 +22,7 @@ const keysMax = 20_000;
 const usesMax = 500;
 const tellIntervalMs = 2_000;
 const tellAgainMs = 60_000;
-const call = callOptions({ requestId: "", caller: "gateway" }, 2_000);
+const call = systemCall("gateway", 2_000);
 
 export function createKeyUse(identity: Client<typeof IdentityService>, clock: Clock, log: Log): KeyUse {
   // Uses that are to be told, by key. Keys beyond the limit are noted when they are used again.

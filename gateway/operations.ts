@@ -12,7 +12,7 @@ import type {
 } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import { DaybookError } from "#shared/values/errors.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -58,7 +58,7 @@ const queueItemsMax = 10_000;
 const renewIntervalMs = 1_000;
 // No request takes longer; what is older hangs.
 const renewAgeMaxMs = 60_000;
-const call = callOptions({ requestId: "", caller: "gateway" }, 5_000);
+const call = systemCall("gateway", 5_000);
 
 export function createOperations(identity: Client<typeof IdentityService>, log: Log): Operations {
   // Those under way, by when they were begun: the oldest first.

@@ -1,6 +1,6 @@
 /** Batches: what became of each item, in order. */
 import type { FastifyReply } from "fastify";
-import { DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { DaybookError, settleNow, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import type { Exchange } from "../surface/exchange.ts";
 import { sendData } from "./envelope.ts";
@@ -24,12 +24,7 @@ export interface ReadItem<Input> {
 export function readItem<Input>(item: unknown, read: (item: unknown) => Input): ReadItem<Input> {
   const reference = isJsonObject(item) ? item.client_reference : undefined;
   const clientReference = typeof reference === "string" ? reference : null;
-  try {
-    return { clientReference, input: read(item) };
-  } catch (error) {
-    if (error instanceof DaybookError) return { clientReference, input: error };
-    throw error;
-  }
+  return { clientReference, input: settleNow(() => read(item)) };
 }
 
 /**

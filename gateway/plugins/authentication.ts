@@ -6,7 +6,7 @@ import { fastifyPlugin } from "fastify-plugin";
 import { LRUCache } from "lru-cache";
 import { Mode, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import { modeOfKey } from "#shared/values/key-form.ts";
 import { newestRevision, revisions, type Revision } from "#shared/values/revisions.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
@@ -177,7 +177,7 @@ async function authenticate(
   windows: readonly RateWindow[],
 ): Promise<Caller | null> {
   try {
-    const call = callOptions({ requestId: "", caller: "gateway" });
+    const call = systemCall("gateway");
     const wishes = shares.wishes(keyId, windows);
     const noteTime = shares.clock.ask();
     const askedAtMs = performance.now();

@@ -20,7 +20,7 @@ import {
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import type { Clock } from "#shared/values/clock.ts";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
-import { callOptions } from "#shared/rpc/interceptors.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
@@ -83,7 +83,7 @@ const tickMs = 2_000;
 // later and brings its share along, never waits.
 const aheadSeconds = 10;
 const endingSeconds = 15;
-const call = callOptions({ requestId: "", caller: "gateway" }, callTimeoutMs);
+const call = systemCall("gateway", callTimeoutMs);
 const messageOfWindow = { ordinary: WindowMessage.ORDINARY, backfill: WindowMessage.BACKFILL } as const;
 
 /** @param limits those of keys without limits of their own. */

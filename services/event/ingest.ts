@@ -8,7 +8,7 @@ import { isUniqueViolation } from "#shared/database/failures.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { count } from "#shared/values/count.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { DaybookError, settleNow } from "#shared/values/errors.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import { metricsMax } from "#shared/values/limits.ts";
 import type { EventContext } from "./context.ts";
@@ -84,6 +84,7 @@ export function ingest(
 }
 
 async function storeOnce(ingestion: Ingestion, items: readonly Checked[]): Promise<void> {
+  // Types before profiles, because an event that is refused must not create a profile.
   const resolved = await resolve(ingestion, await refuseTypes(ingestion, await skipHeld(ingestion, items)));
   // A unique_id is a key only together with its profile.
   const [unique, others] = partition(resolved, ({ uniqueId }) => uniqueId !== undefined);
@@ -100,14 +101,13 @@ async function check({ now, outcomes }: Ingestion, inputs: readonly EventInput[]
   const checked: Checked[] = [];
   for (const [at, input] of inputs.entries()) {
     await steps.next();
-    try {
+    const item = settleNow((): Checked => {
       const { operationId } = input;
       const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
-      checked.push({ ...prepareEvent(input, now), operation, at, input });
-    } catch (error) {
-      if (!(error instanceof DaybookError)) throw error;
-      outcomes[at] = error;
-    }
+      return { ...prepareEvent(input, now), operation, at, input };
+    });
+    if (item instanceof DaybookError) outcomes[at] = item;
+    else checked.push(item);
   }
   return checked;
 }
