@@ -21,7 +21,7 @@ const rowsMax = 1_000;
 const linkedSubject = "daybook.event.linked";
 const ownCall = systemCall("event");
 
-/** Gives events of merged profiles to their survivors. The events themselves keep what they were recorded with. */
+/** Replaces ids of merged profiles by those of their survivors. Stored events keep the recorded id. */
 export async function readAsSurvivors(
   profiles: Client<typeof ProfileService>,
   propertyId: string,
@@ -39,8 +39,8 @@ export async function readAsSurvivors(
 }
 
 /**
- * All ids under which a profile has events: its own, and those of the profiles that were merged into it.
- * @param profileId a merged one stands for its survivor.
+ * Lists the ids under which a profile has events: its own, and those of the profiles merged into it.
+ * @returns the survivor's id first, also when `profileId` names a merged profile.
  */
 export async function findIdsOf(
   profiles: Client<typeof ProfileService>,
@@ -48,26 +48,26 @@ export async function findIdsOf(
   profileId: string,
   options: CallOptions,
 ): Promise<string[]> {
-  // In one look, so that a merge at the same time is in all of it or in nothing.
+  // One call, so that a concurrent merge is seen completely or not at all.
   const { merged } = await profiles.getMergedProfiles({ propertyId, survivorIds: [profileId] }, options);
   const survivorId = merged.find((merge) => merge.profileId === profileId)?.survivorId ?? profileId;
   return [survivorId, ...merged.map(({ profileId: id }) => id)];
 }
 
-// The most that the profile service takes at once.
+// Limit of ResolveProfiles and of GetMergedProfiles.
 const referencesMax = 1_000;
 
 /**
- * Links the anonymous events under identifiers to the profiles that have those identifiers. Links are for good, so the profile service says whose
- * they are, not the message that mentions them.
+ * Links the anonymous events under identifiers to the profiles that have those identifiers. Links are permanent, so the
+ * profile service names the owners, not the message.
  */
 export async function link(context: EventContext, property: Uuid, identifiers: readonly Identifier[]): Promise<void> {
   if (identifiers.length === 0) return;
-  // Most of what is gained nobody has sent events under: one look for all of it tells.
+  // Most gained identifiers have no anonymous events. One statement finds those that do.
   const found = await findAnonymousUnder(context.database, [property, identifiers]);
-  for (const [profileId, theirs] of await findOwners(context, property, found)) {
-    if ((await linkAll(context, property, profileId, theirs)) === 0) continue;
-    // Should the profile have been redacted meanwhile, it was before these events were found as its own.
+  for (const [profileId, owned] of await findOwners(context, property, found)) {
+    if ((await linkAll(context, property, profileId, owned)) === 0) continue;
+    // A concurrent redaction may have emptied the profile's events before these were linked.
     const profile = await readProfile(context, property, profileId);
     if (profile?.status === ProfileStatus.REDACTED) await empty(context, property, [profileId]);
   }
@@ -81,12 +81,12 @@ async function findOwners(
 ): Promise<Map<string, Identifier[]>> {
   const owned = new Map<string, Identifier[]>();
   for (let from = 0; from < identifiers.length; from += referencesMax) {
-    const some = identifiers.slice(from, from + referencesMax);
-    const references = some.map((value) => ({ reference: { case: "identifier" as const, value } }));
+    const chunk = identifiers.slice(from, from + referencesMax);
+    const references = chunk.map((value) => ({ reference: { case: "identifier" as const, value } }));
     const request = { propertyId: encodeId("prop", property), references };
     const { resolutions } = await profiles.resolveProfiles(request, ownCall);
     for (const [index, { outcome }] of resolutions.entries()) {
-      const identifier = some[index];
+      const identifier = chunk[index];
       if (outcome.case !== "profile" || !identifier) continue;
       const { profileId } = outcome.value;
       owned.set(profileId, [...(owned.get(profileId) ?? []), identifier]);
@@ -105,8 +105,8 @@ async function readProfile(
 }
 
 /**
- * Asks the profile service whether a profile is redacted, and which of some others were merged into it. Emptying is for good, so a message alone
- * is not enough.
+ * Asks the profile service whether a profile is redacted, and which of `mergedIds` were merged into it. Emptying is
+ * permanent, so a message alone is not enough.
  * @returns the ids whose events are to be emptied, the profile's own first.
  * @throws Error when the profile is not redacted.
  */
@@ -125,26 +125,23 @@ export async function confirmRedacted(
   return [profileId, ...mergedIds.filter((id) => known.has(id))];
 }
 
-/**
- * Asks the profile service whether profiles were merged away.
- * @throws Error when one was not.
- */
+/** Asks the profile service whether profiles were merged away. @throws Error when one was not. */
 export async function confirmMerged(
   { profiles }: EventContext,
   property: Uuid,
   sourceIds: readonly string[],
 ): Promise<void> {
   for (let from = 0; from < sourceIds.length; from += referencesMax) {
-    const some = sourceIds.slice(from, from + referencesMax);
-    const request = { propertyId: encodeId("prop", property), sourceIds: some };
+    const chunk = sourceIds.slice(from, from + referencesMax);
+    const request = { propertyId: encodeId("prop", property), sourceIds: chunk };
     const { merged } = await profiles.getMergedProfiles(request, ownCall);
     const known = new Set(merged.map(({ profileId }) => profileId));
-    const unknown = some.find((id) => !known.has(id));
+    const unknown = chunk.find((id) => !known.has(id));
     if (unknown !== undefined) throw new Error(`The profile service does not confirm that ${unknown} is merged.`);
   }
 }
 
-/** Empties all events of a profile that was redacted, and all that is stored elsewhere of what they said. */
+/** Links the anonymous events under `identifiers` to a redacted profile, then empties its events and their copies. */
 export async function redact(
   context: EventContext,
   property: Uuid,
@@ -163,7 +160,7 @@ async function linkAll(
   identifiers: readonly Identifier[],
 ): Promise<number> {
   const profile = decodeId("prof", profileId, "profile_id");
-  const linkSome = ({ type, value }: Identifier, rows: number): Promise<LinkedRow[]> =>
+  const linkRows = ({ type, value }: Identifier, rows: number): Promise<LinkedRow[]> =>
     withTransaction(database, async (tx) => {
       const linked = await linkEvents(tx, [property, profile, type, value, rows]);
       if (linked.length > 0) {
@@ -173,7 +170,7 @@ async function linkAll(
       return linked;
     });
   let linked = 0;
-  for (const identifier of identifiers) linked += await inChunks(rowsMax, (rows) => linkSome(identifier, rows));
+  for (const identifier of identifiers) linked += await inChunks(rowsMax, (rows) => linkRows(identifier, rows));
   if (linked > 0) relay.wake();
   return linked;
 }

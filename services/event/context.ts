@@ -6,15 +6,15 @@ import type { ServiceContext } from "#shared/process/service.ts";
 import type { LowWatermark } from "./low-watermark.ts";
 import type { EventTypes } from "./types.ts";
 
-/** What this service works with. */
+/** Dependencies of the RPCs, consumers and jobs of this service. */
 export interface EventContext extends ServiceContext {
-  /** Knows whose identifiers are, and who was merged into whom. */
+  /** Resolves identifiers to profiles, and merged profiles to survivors. */
   profiles: Client<typeof ProfileService>;
-  /** Has the answers that were given to requests with an Idempotency-Key. */
+  /** Stores the answers to requests with an Idempotency-Key. */
   identity: Client<typeof IdentityService>;
   relay: OutboxRelay;
-  /** Limits how many types of events a property has. */
+  /** Limits the number of event types of a property. */
   types: EventTypes;
-  /** Gives events the instant of their reception. */
+  /** Assigns received_at to events. */
   watermark: LowWatermark;
 }

@@ -1,4 +1,4 @@
-/** Keys that keep repeats out: what an item claims, who holds it, and who gets it when several want it at once. */
+/** Dedupe keys: which keys an item claims, which event holds a key, and which item gets a contested key. */
 import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -13,28 +13,27 @@ import type { ResolvedEvent } from "./domain/resolved.ts";
 import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
 import { readEvents } from "./sql/events.ts";
 
-/** An event that held a key before. */
+/** The event that holds a key of an item. */
 export interface HeldEvent {
   event: Event;
-  /** The key is an idempotency key that came with another item. */
+  /** The key is an idempotency key that was used for a different item. */
   otherItem: boolean;
 }
 
 interface Key {
   kind: KeyKind;
-  /** A digest: what a caller names an event by may tell of a person, and keeps repeats out after the person is redacted. */
+  /** A digest, because a caller's key may contain personal data and is kept after a redaction. */
   key: string;
   fingerprint: Buffer | null;
 }
 
-/** Whether an item has any key. */
 export function hasKeys(item: Keyed): boolean {
   return keysOf(item).length > 0;
 }
 
 /**
- * Of items in order, those that are not repeats of another: they would get their keys if nobody else had them. A repeat takes its other key
- * with it, as that will lead to the same event; an item that comes with another's idempotency key takes nothing.
+ * Drops duplicates within a batch: keeps the first item of each key and operation. A duplicate still blocks its other
+ * key, because both keys lead to the same event. A different item with a used idempotency key blocks nothing.
  */
 export function firstOfEachKey<Item extends Keyed>(items: readonly Item[]): Item[] {
   const taken = new Map<string, Buffer | null>();
@@ -51,15 +50,15 @@ export function firstOfEachKey<Item extends Keyed>(items: readonly Item[]): Item
   });
 }
 
-/** Whether a key that has a fingerprint came with another item. */
+/** Whether a key is held by a different item. Only idempotency keys have fingerprints. */
 function isOther(fingerprint: Buffer | null, held: Buffer | null): boolean {
   return held !== null && fingerprint?.compare(held) !== 0;
 }
 
-/** An item, also before its profile is known: until then it has fewer keys. */
+/** An item. Until its profile is resolved it has no unique_id key. */
 type Keyed = PreparedEvent & Partial<Pick<ResolvedEvent, "profileId" | "identifier" | "formerProfileIds">>;
 
-/** The keys of an item. The idempotency key comes first: it says more. */
+/** The idempotency key comes first, because only it detects a different item. */
 function keysOf(item: Keyed): Key[] {
   const { dedupeId, idempotencyKey } = item;
   const keys: Key[] = [];
@@ -69,13 +68,13 @@ function keysOf(item: Keyed): Key[] {
   return own ? [...keys, own] : keys;
 }
 
-/** The key of an item's unique_id under its profile, and then under those that were merged into it: these are looked for, never claimed. */
+/** The unique_id key of the item's profile, then those of profiles merged into it, which are never claimed. */
 function uniqueKeysOf({ type, uniqueId, profileId, identifier, formerProfileIds = [] }: Keyed): Key[] {
-  const whose = profileId ?? identifier ?? undefined;
-  if (uniqueId === undefined || whose === undefined) return [];
-  return [whose, ...formerProfileIds].map((one) => ({
+  const owner = profileId ?? identifier ?? undefined;
+  if (uniqueId === undefined || owner === undefined) return [];
+  return [owner, ...formerProfileIds].map((each) => ({
     kind: "unique_id",
-    key: uniqueKey(one, type, uniqueId),
+    key: uniqueKey(each, type, uniqueId),
     fingerprint: null,
   }));
 }
@@ -85,7 +84,7 @@ function keyName({ kind, key }: { kind: KeyKind; key: string }): string {
 }
 
 /**
- * Looks up the events that hold the keys of items. Of an item with two keys, the one that is free goes to the event that holds the other.
+ * Looks up the events that hold the keys of items. The event that holds one key of an item also claims its free keys.
  * @returns for each item, in order, the event that holds one of its keys, if any does.
  */
 export async function findHeldEvents(
@@ -122,7 +121,7 @@ export async function findHeldEvents(
   return found;
 }
 
-/** What is known of an event that is stored no more, while it still keeps others out: as little as its id tells. */
+/** Stands for an event that still holds its unique_id but is not stored: times from its id, the rest from the item. */
 function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: Uuid }, item?: Keyed): Event | undefined {
   if (kind !== "unique_id" || !item) return undefined;
   const at = toTimestamp(timeOfUuid(id) * 1000);
@@ -139,19 +138,19 @@ function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: Uuid }, 
   });
 }
 
-/** A key that an event is to hold. */
+/** A key, and the event that claims it. */
 interface Claim extends Key {
   eventId: Uuid;
 }
 
-/** Claims keys that are free; of several claims to one key the first counts. @returns the claims that were granted, by keyName. */
+/** Claims free keys; the first of several claims to one key wins. @returns the granted claims by keyName. */
 async function claimFirst(
   database: Queryable,
   property: Uuid,
   claims: readonly Claim[],
   now: Micros,
 ): Promise<Map<string, Claim>> {
-  const first = new Map(claims.toReversed().map((one) => [keyName(one), one]));
+  const first = new Map(claims.toReversed().map((claim) => [keyName(claim), claim]));
   const wanted = [...first.values()];
   const rows = wanted.map(({ kind, key, eventId, fingerprint }) => ({
     kind,
@@ -166,9 +165,9 @@ async function claimFirst(
 }
 
 /**
- * Claims the keys of all items, each for the event of its id. An item that is granted one of its keys and not the other gives the first
- * back, as it must not be recorded.
- * @returns for each item, in order, whether it has all of its keys.
+ * Claims the keys of all items, each for the event of its id. An item that gets only some of its keys releases them,
+ * because it must not be stored.
+ * @returns for each item, in order, whether it got all of its keys.
  */
 export async function claimAll(
   tx: Transaction,
@@ -180,7 +179,7 @@ export async function claimAll(
   const granted = await claimFirst(tx, property, claims.flat(), now);
   const isGranted = (wanted: Claim): boolean => granted.get(keyName(wanted))?.eventId === wanted.eventId;
   const complete = claims.map((itemClaims) => itemClaims.every(isGranted));
-  const useless = claims.flatMap((itemClaims, index) => (complete[index] ? [] : itemClaims.filter(isGranted)));
-  if (useless.length > 0) await releaseKeys(tx, [property, useless]);
+  const partial = claims.flatMap((itemClaims, index) => (complete[index] ? [] : itemClaims.filter(isGranted)));
+  if (partial.length > 0) await releaseKeys(tx, [property, partial]);
   return complete;
 }

@@ -1,4 +1,4 @@
-/** What a redaction leaves of a person's events: that they happened. Type, times, value, currency and source stay, because sums and counts do. */
+/** Redaction of events. Type, times, value, currency and source stay, because sums and counts do. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfilesChangedSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -15,13 +15,12 @@ import { emptyEvents, findReceivedSince } from "./sql/profile-events.ts";
 const rowsMax = 1_000;
 const answersIdsMax = 1_000;
 const dayMicros = 24 * 60 * 60 * 1_000_000;
-// An answer is stored for 24 hours, and may show an event that was recorded 48 hours before, under the same dedupe_id.
+// An answer is stored for 24 hours, and may contain an event recorded 48 hours earlier under the same dedupe_id.
 const answeredAgeMaxMicros = 4 * dayMicros;
 const changedSubject = "daybook.profile.changed";
 
 /**
- * Empties the events of profiles: in their table, in the outbox and the bus, among the dead letters and in stored answers. Done again it changes
- * nothing but what came meanwhile.
+ * Empties events of profiles in the table, the outbox, the bus, the dead letters and the stored answers. Idempotent.
  * @param profileIds of one person.
  */
 export async function empty(context: EventContext, property: Uuid, profileIds: readonly string[]): Promise<void> {
@@ -67,7 +66,7 @@ function withoutIdentifiersOf(profileIds: readonly string[]): Rewrite {
   };
 }
 
-/** A letter may be dead because nobody can read it; then nobody can tell whom it speaks of either, and it goes with its age. */
+/** Leaves a dead letter that cannot be parsed unchanged, because its profile is unknown. It is deleted by its age. */
 function readable(rewrite: Rewrite): Rewrite {
   return (payload) => {
     try {
@@ -78,7 +77,7 @@ function readable(rewrite: Rewrite): Rewrite {
   };
 }
 
-/** Deletes the stored answers that show the profiles or any of their events. */
+/** Deletes the stored answers that contain the profiles or any of their events. */
 async function forgetAnswers(
   { database, clock, identity }: EventContext,
   property: Uuid,

@@ -1,6 +1,6 @@
 /**
- * Ingestion: events as callers write them are checked, resolved to their profiles, and stored once, each with an outcome of its own.
- * Every stage settles some items and hands the others on in their next form: EventInput, Checked, Resolved.
+ * Ingestion: checks events, resolves their profiles, and stores each event once, with one outcome per item.
+ * Each stage settles some items and passes the others on in their next form: EventInput, Checked, Resolved.
  */
 import type { CallOptions } from "@connectrpc/connect";
 import type { Event, EventInput } from "#proto/daybook/event/v1/event_pb.ts";
@@ -21,28 +21,27 @@ import { addFormerProfiles, resolveProfiles } from "./resolving.ts";
 import { readEvents } from "./sql/events.ts";
 import { storeEvents } from "./storing.ts";
 
-/** What became of an event. */
+/** The result of one item. */
 export type Outcome = Stored | DaybookError;
 
 /** An event that is stored. */
 interface Stored {
   event: Event;
-  /** It was stored before this call, or by another item. */
+  /** Stored before this call, or by another item. */
   isKnown: boolean;
-  /** It was stored for another request or another item with the same key. */
+  /** Stored for another request or another item with the same key. */
   replayed: boolean;
   /** TypeID of the merged profile that the item named. */
   resolvedFrom: string | undefined;
 }
 
-/** An item that passed all checks which need no look at the database. */
+/** An item that passed all checks that need no database. */
 interface Checked extends PreparedEvent {
   /** The index of the item, and of its outcome. */
   at: number;
   input: EventInput;
 }
 
-/** An item whose profile is known. */
 type Resolved = Checked & ResolvedEvent & { resolvedFrom: string | undefined };
 
 /** One call of `ingest`. */
@@ -50,20 +49,20 @@ interface Ingestion {
   context: EventContext;
   /** UUID */
   property: Uuid;
-  /** The instant at which all items are received. */
+  /** received_at of all items. */
   now: Micros;
-  /** Of the calls that this takes. */
+  /** For calls to other services. */
   options: CallOptions;
   outcomes: (Outcome | undefined)[];
 }
 
-// Each round settles at least one item per contested key. Further rounds occur only while other processes race for the same keys.
+// Each round settles at least one item per contested key. More rounds occur only if other processes race for the keys.
 const roundsMax = 10;
 
 /**
  * Stores events of one property.
- * @param options of the calls that this takes.
- * @returns what became of each, in order.
+ * @param options for calls to other services.
+ * @returns one outcome per input, in order.
  */
 export function ingest(
   context: EventContext,
@@ -112,7 +111,7 @@ async function check({ now, outcomes }: Ingestion, inputs: readonly EventInput[]
   return checked;
 }
 
-/** Settles the items whose events their own operations have stored before. */
+/** Settles the items whose operations have already stored their events. */
 async function skipStored<Item extends Checked>(ingestion: Ingestion, items: readonly Item[]): Promise<Item[]> {
   const { context, property, outcomes } = ingestion;
   const ids = items.flatMap(({ operation }) => operation ?? []);
@@ -126,7 +125,7 @@ async function skipStored<Item extends Checked>(ingestion: Ingestion, items: rea
   return stillOpen(ingestion, items);
 }
 
-/** Settles the items whose keys are held already. */
+/** Settles the items whose keys are already held. */
 async function skipHeld<Item extends Checked>(ingestion: Ingestion, items: readonly Item[]): Promise<Item[]> {
   const { context, property, now, outcomes } = ingestion;
   const held = await findHeldEvents(context.database, property, items, now);
@@ -137,7 +136,7 @@ async function skipHeld<Item extends Checked>(ingestion: Ingestion, items: reado
   return stillOpen(ingestion, items);
 }
 
-/** Settles the items whose type would be one too many. */
+/** Settles the items whose type would exceed the limit of types. */
 async function refuseTypes(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
   const { context, property, outcomes } = ingestion;
   const refused = await context.types.admit(
@@ -149,7 +148,7 @@ async function refuseTypes(ingestion: Ingestion, items: readonly Checked[]): Pro
   return stillOpen(ingestion, items);
 }
 
-/** Finds the profiles of items, and settles those that name none that exists. */
+/** Resolves the profiles of items, and settles the items that have an invalid reference. */
 async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise<Resolved[]> {
   const { context, property, options, outcomes } = ingestion;
   const references = items.map(({ input }) => input.profile ?? {});
@@ -174,7 +173,7 @@ async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise
 async function store({ context, property, now, outcomes }: Ingestion, items: readonly Resolved[]): Promise<void> {
   checkHeld(context.clock, now);
   const events = await storeEvents(context.database, property, items, now).catch((error: unknown) => {
-    // Another process is at one of the operations and has stored its event first; the next look finds it.
+    // Another process stored the event of one of the operations first. The next skipStored finds it.
     if (isUniqueViolation(error)) return undefined;
     throw error;
   });
@@ -194,7 +193,7 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-/** What an item is told whose event was stored before. The same operation is answered as it was then; anybody else is told of a replay. */
+/** The outcome of an item whose event is already stored: a replay, unless the item's own operation stored the event. */
 function toKnown(
   { operation, input, resolvedFrom }: Checked & { resolvedFrom?: string | undefined },
   event: Event,
@@ -205,7 +204,7 @@ function toKnown(
     : { event, isKnown: true, replayed: true, resolvedFrom };
 }
 
-/** The merged profile that an item named, if its event was stored for another. */
+/** The merged profile that an item named, if its event was stored for another profile. */
 function mergedIdIn({ profile }: EventInput, { profileId }: Event): string | undefined {
   if (profile?.reference.case !== "profileId") return undefined;
   const named = encodeId("prof", decodeId("prof", profile.reference.value, "profile_id"));

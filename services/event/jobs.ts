@@ -39,11 +39,10 @@ export const eventJobs: JobKind = {
 };
 
 const upsertItemsMax = 100;
-// Recording so many takes some tens of milliseconds at a time.
+// Storing this much takes some tens of milliseconds.
 const groupBytesMax = 1024 * 1024;
 const ownCall = systemCall("event");
 
-/** Makes the jobs of events. */
 export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
   const { log, registry } = context;
   const refusedItems = metricOf(registry, Counter, {
@@ -57,7 +56,7 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
     process: (items, chunk) => recordItems(context, items, chunk),
     onRefused(refused, { job, chunk }) {
       const byCode = Map.groupBy(refused, ({ code }) => code);
-      const codes = Object.fromEntries([...byCode].map(([code, some]) => [code, some.length]));
+      const codes = Object.fromEntries([...byCode].map(([code, errors]) => [code, errors.length]));
       for (const [code, count] of Object.entries(codes)) refusedItems.inc({ code }, count);
       const jobId = encodeId("job", job);
       log.warn({ jobId, chunk, refused: refused.length, codes }, "items of a job of events were refused");
@@ -96,14 +95,14 @@ async function recordItems(
   });
   const recorded: Outcome[] = [];
   for (const group of groupBySize(wanted.flatMap((event) => (event instanceof DaybookError ? [] : [event])))) {
-    const some = await settleItems(context.log, group, (events) => ingest(context, property, events, ownCall));
-    recorded.push(...some);
+    const settled = await settleItems(context.log, group, (events) => ingest(context, property, events, ownCall));
+    recorded.push(...settled);
   }
   const outcomes = recorded.values();
   return wanted.map((event) => (event instanceof DaybookError ? event : (outcomes.next().value as Outcome)));
 }
 
-/** Events in order, in groups that are recorded without keeping others waiting for long. */
+/** Groups events in order, so that storing one group does not delay other requests for long. */
 function groupBySize(events: readonly EventInput[]): EventInput[][] {
   const groups: EventInput[][] = [];
   let bytes = Infinity;
@@ -118,7 +117,7 @@ function groupBySize(events: readonly EventInput[]): EventInput[][] {
   return groups;
 }
 
-/** Updates profiles that items name by id. A refused update does not keep its event, which was accepted. */
+/** Updates the profiles that items name by id. A refused update does not drop its event, which was accepted. */
 async function updateProfiles(
   { profiles, log }: EventContext,
   propertyId: string,
@@ -134,9 +133,8 @@ async function updateProfiles(
 }
 
 /**
- * Upserts the profiles of items in order; neighbours that are the same are one write. Some writes are refused only
- * here, such as more attributes than a profile has room for. The event was accepted, so its profile is then upserted by
- * the identifiers alone.
+ * Upserts the profiles of items in order; equal neighbours are one write. Some writes are refused only here, such as
+ * too many attributes. The event was accepted, so its profile is then upserted with the identifiers alone.
  * @returns the id of each profile, or why there is none.
  */
 async function writeProfiles(
@@ -184,8 +182,8 @@ async function upsertAll(
 ): Promise<(string | DaybookError)[]> {
   const upserted: (string | DaybookError)[] = [];
   for (let from = 0; from < requests.length; from += upsertItemsMax) {
-    const some = requests.slice(from, from + upsertItemsMax);
-    const outcomes = await settleItems(context.log, some, async (part) => {
+    const chunk = requests.slice(from, from + upsertItemsMax);
+    const outcomes = await settleItems(context.log, chunk, async (part) => {
       const { results } = await context.profiles.upsertProfiles({ propertyId, items: [...part] }, ownCall);
       return results.map(({ outcome }) => {
         if (outcome.case === "upserted") return outcome.value.profileId;

@@ -1,6 +1,6 @@
 /**
- * The low watermark: the instant up to which all events are stored. An event gets its received_at before it is stored, and several
- * processes store events at once. So each process keeps a row with its own low watermark, and the lowest of them counts.
+ * The low watermark: the instant up to which all events are stored. An event gets its received_at before it is stored,
+ * and several processes store events at once. So each process keeps a row with its own, and readers use the lowest.
  */
 import type { Clock, Micros } from "#shared/values/clock.ts";
 import { serviceUnavailable } from "#shared/values/errors.ts";
@@ -15,42 +15,42 @@ import { deleteWriter, markIdle, writeWatermark, writeWatermarkDurably } from ".
 /** The low watermark of this process. */
 export interface LowWatermark {
   /**
-   * Runs work that stores events as received at the instant that it is given. Each call gets a later instant than the one before.
+   * Runs work that stores events as received at its instant. Each call gets a later instant than the one before.
    * The watermark stays below the instant until the work ends. The work calls checkHeld before it writes.
    */
   hold<T>(work: (now: Micros) => Promise<T>): Promise<T>;
-  /** Begins to publish the watermark. */
+  /** Starts to write the row. */
   start(): void;
-  /** Deletes the row of this process. To be called when no work is under way. */
+  /** Deletes the row of this process. Call it when no work is running. */
   close(): Promise<void>;
 }
 
 /**
- * Checks, before events are written, that the watermark still waits for their instant.
- * @throws DaybookError `service_unavailable` when the work took so long that readers may have been told that the instant is complete.
+ * Checks, before events are written, that the watermark is still below their instant.
+ * @throws DaybookError `service_unavailable` when the work took so long that readers may have passed the instant.
  */
 export function checkHeld(clock: Clock, now: Micros): void {
   if (clock.nowMicros() - now > heldMaxMs * 1000) throw serviceUnavailable(new Error("recording took too long"));
 }
 
 const beatIntervalMs = 250;
-// A process that records nothing for this long lets the database rest too.
+// A process that stores nothing for this long marks itself idle, and stops writing its row.
 const idleAfterMs = 10_000;
-// How old an instant may be when its events are written. Readers skip rows that were silent for a minute, and a statement may take 30 s.
+// Maximum age of an instant when its events are written: a statement may take 30 s, and readers skip rows after 60 s.
 const heldMaxMs = 25_000;
-// A statement whose connection broke may still be carried out, within the limit that the server has for it.
+// A statement whose connection broke may still be executed, until the server's timeout of 30 s.
 const unknownOutcomeMs = 35_000;
 
 export function createLowWatermark(database: Database, clock: Clock, log: Log): LowWatermark {
   const id = newUuid();
-  // In the order of their instants, as each is later than the one before.
+  // In the order of their instants, because each is later than the one before.
   const held = new Map<symbol, Micros>();
   const timers = new Set<NodeJS.Timeout>();
   let lastInstant = 0;
   let lastHeldMs = 0;
   let isIdle = true;
   let waking: Promise<void> | undefined;
-  // Writes of the row, one after the other.
+  // Serializes the writes of the row.
   let writing: Promise<unknown> = Promise.resolve();
   let beating: { close(): Promise<void> } | undefined;
 
@@ -64,7 +64,7 @@ export function createLowWatermark(database: Database, clock: Clock, log: Log): 
     return writing;
   }
 
-  /** The row must be there before work begins. */
+  /** Writes the row, which must exist before work begins. */
   function wake(): Promise<void> {
     waking ??= write(() => writeWatermarkDurably(database, [id, formatMicros(nextInstant())]))
       .then(() => {
@@ -121,7 +121,7 @@ export function createLowWatermark(database: Database, clock: Clock, log: Log): 
       const isDone = held.size === 0;
       isIdle = true;
       for (const timer of timers) clearTimeout(timer);
-      // Otherwise a statement may still be carried out, and the row must hold readers back until it is a minute old.
+      // Otherwise a statement may still be executed, so the row must limit readers until it is a minute old.
       if (isDone) await write(() => deleteWriter(database, [id])).catch(() => undefined);
     },
   };

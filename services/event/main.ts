@@ -1,4 +1,4 @@
-/** The event service alone, as a process. */
+/** Runs the event service as a process of its own. */
 import { createServiceClient } from "#shared/rpc/clients.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";

@@ -1,4 +1,4 @@
-/** Rows of the schema to messages. */
+/** Converts rows to messages. */
 import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import { encodeId } from "#shared/values/ids.ts";

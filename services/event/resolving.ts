@@ -1,4 +1,4 @@
-/** Asks the profile service which profiles events belong to. */
+/** Resolves the profiles of events through the profile service. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions } from "@connectrpc/connect";
 import type { ProfileReferenceSchema, ProfileResolution } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -8,13 +8,10 @@ import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { EventContext } from "./context.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 
-/** The profile of an event, and the TypeID of the merged profile that stands for it, if that was named. */
+/** The profile of an event. `resolvedFrom` is the TypeID of the merged profile that the event named, if any. */
 type Resolution = Pick<ResolvedEvent, "profileId" | "identifier"> & { resolvedFrom: string | undefined };
 
-/**
- * Finds the profiles that events refer to.
- * @returns for each reference, in order, its profile, or why it has none.
- */
+/** Finds the profiles that events refer to. @returns for each reference, in order, its profile or the error. */
 export async function resolveProfiles(
   { profiles }: EventContext,
   property: Uuid,
@@ -42,7 +39,7 @@ function toResolution({ outcome }: ProfileResolution): Resolution | DaybookError
   }
 }
 
-/** Adds the profiles that were merged into those of events: what was stored for them counts as stored for their survivor. */
+/** Adds the profiles merged into those of events, because a unique_id of theirs counts for the survivor. */
 export async function addFormerProfiles(
   { profiles }: EventContext,
   property: Uuid,

@@ -29,15 +29,12 @@ import { createEventTypes } from "./types.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
-/** What the event service asks others for. */
+/** Clients of the services that the event service calls. */
 export interface EventClients {
-  /** Whose each event is. */
   profiles: Client<typeof ProfileService>;
-  /** To delete answers that speak of a redacted person. */
   identity: Client<typeof IdentityService>;
 }
 
-/** Makes the event service. */
 export function createEvent(
   serviceContext: ServiceContext,
   clients: EventClients,
@@ -65,7 +62,7 @@ export function createEvent(
     async start() {
       await migrate(context.database, "event", migrations);
       await createPartitions(context);
-      // Before what is left in the outbox is published.
+      // Before the relay starts, so that a message of the outbox finds its consumer.
       await context.bus.subscribe("event_profiles", "daybook.profile.changed", profilesChanged(context));
       await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
       await context.bus.subscribe("event_jobs", eventJobs.subject, jobs.takeDue);

@@ -1,4 +1,4 @@
-/** Stores resolved events, each once: their rows, and the outbox rows that announce them. */
+/** Stores resolved events, each once, with the outbox rows that announce them. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -10,7 +10,7 @@ import type { ResolvedEvent } from "./domain/resolved.ts";
 import { toEvent } from "./mapping.ts";
 import { insertEvents, type EventRow } from "./sql/events.ts";
 
-/** An event on its way to disk, in each of its forms. */
+/** An event in each of its forms. */
 interface Draft {
   item: ResolvedEvent;
   row: EventRow;
@@ -19,11 +19,11 @@ interface Draft {
 
 // The bus takes messages of up to 1 MB.
 const messageBytesMax = 960 * 1024;
-// Of an event without its properties, its dedupe_id and the name of its metric.
+// An event without its properties, dedupe_id and metric name.
 const otherFieldsBytesMax = 450;
-/** The subject of what tells of events. */
+/** The subject of messages that announce events. */
 export const recordedSubject = "daybook.event.recorded";
-/** The subject of what tells of events whose identifier nobody had. */
+/** The subject of messages that announce anonymous events. */
 export const anonymousSubject = "daybook.event.anonymous";
 
 /** A row of the outbox. */
@@ -61,7 +61,7 @@ export async function storeEvents(
 }
 
 async function insert(database: Queryable, property: Uuid, drafts: readonly Draft[], now: Micros): Promise<void> {
-  // The name goes over the bus, and is not kept here.
+  // The message contains the metric name; the table does not.
   const events = drafts.map(({ item: { metricName }, event }) =>
     metricName === undefined ? event : { ...event, metricName },
   );
@@ -120,7 +120,7 @@ function toMessages(property: Uuid, events: readonly Event[]): Message[] {
   });
 }
 
-/** It names the events only: what they know of a person stays in their rows. */
+/** The message contains ids only, so that identifiers stay in their rows. */
 function anonymousMessages(property: Uuid, eventIds: string[]): Message[] {
   if (eventIds.length === 0) return [];
   const message = create(AnonymousEventsRecordedSchema, { propertyId: encodeId("prop", property), eventIds });

@@ -1,6 +1,6 @@
 /**
- * The types of events that a property has. Each makes a metric, so a type beyond the limit is refused before anything is recorded: an event that
- * was answered is always counted.
+ * The event types of a property. Each type makes a metric, so a type beyond the limit is refused before its event is
+ * stored: every stored event is counted.
  */
 import { LRUCache } from "lru-cache";
 import { metricsMax } from "#shared/values/limits.ts";
@@ -8,9 +8,9 @@ import { withTransaction, type Database } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { findTypes, insertTypes, lockTypeCount } from "./sql/types.ts";
 
-/** See createEventTypes. */
+/** Limits the number of event types of a property. */
 export interface EventTypes {
-  /** Gives a property the types that it does not have yet, in their order. @returns those that would be too many. */
+  /** Adds the missing types to a property, in order. @returns the types beyond the limit. */
   admit(property: Uuid, types: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
@@ -18,7 +18,7 @@ const rememberedMax = 50_000;
 const none: ReadonlySet<string> = new Set();
 
 export function createEventTypes(database: Database): EventTypes {
-  // Types are never taken back, so what is remembered stays true. What was refused is not remembered.
+  // Types are never deleted, so a cached type stays valid. Refusals are not cached.
   const known = new LRUCache<string, true>({ max: rememberedMax });
   const keyOf = (property: Uuid, type: string): string => `${property} ${type}`;
 
@@ -29,7 +29,7 @@ export function createEventTypes(database: Database): EventTypes {
       const refused = await withTransaction(database, async (tx) => {
         if ((await findTypes(tx, [property, unknown])).length === unknown.length) return none;
         const [counted] = await lockTypeCount(tx, [property]);
-        // Somebody may have added them before the lock was ours.
+        // Another process may have added them before this one got the lock.
         const found = new Set((await findTypes(tx, [property, unknown])).map(({ type }) => type));
         const missing = unknown.filter((type) => !found.has(type));
         const room = Math.max(0, metricsMax - (counted?.count ?? 0));

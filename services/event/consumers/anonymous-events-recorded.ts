@@ -7,8 +7,8 @@ import { link } from "../attribution.ts";
 import { findAnonymous } from "../sql/profile-events.ts";
 
 /**
- * Looks again whose anonymous events are, after they were recorded. A profile may have gained their identifier between the first look and the
- * recording, and then what it told of that came too early for them.
+ * Resolves anonymous events again after they were stored. A profile may have gained the identifier between the first
+ * look-up and the storing, and then the message about that came too early to link them.
  */
 export function anonymousEventsRecorded(context: EventContext): BusHandler {
   const { database } = context;

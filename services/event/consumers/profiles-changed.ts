@@ -14,16 +14,16 @@ import type { ResolvedEvent } from "../domain/resolved.ts";
 import { storeEvents } from "../storing.ts";
 import { readEvents } from "../sql/events.ts";
 
-/** Records what happens to profiles as events of the platform's own, links anonymous events, and empties those of redacted profiles. */
+/** Records changes of profiles as system events, links anonymous events, and empties events of redacted profiles. */
 export function profilesChanged(context: EventContext): BusHandler {
   return async (payloads) => {
     const messages = payloads.map(({ payload }) => fromBinary(ProfilesChangedSchema, payload));
     const byProperty = Map.groupBy(messages, ({ propertyId }) => decodeId("prop", propertyId, "property_id"));
-    for (const [property, some] of byProperty) {
-      const changes = some.flatMap((message) => message.changes);
-      // Before anything is done: what follows cannot be undone.
+    for (const [property, group] of byProperty) {
+      const changes = group.flatMap((message) => message.changes);
+      // First, because links and redactions cannot be undone.
       const redactions = await confirm(context, property, changes);
-      await recordOnce(context, property, some.flatMap(toEvents));
+      await recordOnce(context, property, group.flatMap(toEvents));
       const gained = changes.flatMap(({ change }) => (change.case === "identified" ? change.value.identifiers : []));
       await link(context, property, gained);
       for (const { profileIds, identifiers } of redactions) await redact(context, property, profileIds, identifiers);
@@ -37,9 +37,9 @@ interface Redaction {
 }
 
 /**
- * Has the profile service confirm merges and redactions.
+ * Asks the profile service to confirm merges and redactions.
  * @returns the redactions.
- * @throws Error when it does not; the message then becomes a dead letter.
+ * @throws Error when it does not; after its last retry the message becomes a dead letter.
  */
 async function confirm(context: EventContext, property: Uuid, changes: readonly ProfileChange[]): Promise<Redaction[]> {
   const sources = changes.flatMap(({ change }) => (change.case === "merged" ? [change.value.sourceProfileId] : []));
@@ -60,11 +60,11 @@ type SystemEvent = ResolvedEvent & { id: Uuid };
 
 function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
   return changes.flatMap((change): SystemEvent[] => {
-    const what = describe(change);
-    if (!what || !changedAt) return [];
+    const described = describe(change);
+    if (!described || !changedAt) return [];
     return [
       {
-        ...what,
+        ...described,
         id: toUuid(change.changeId),
         profileId: decodeId("prof", change.profileId, "profile_id"),
         identifier: null,
@@ -97,7 +97,7 @@ function describe({ change }: ProfileChange): { type: string; properties: string
   }
 }
 
-/** Records events unless they were, as a message may come again. Should that happen at the same time, one of the two fails and comes once more. */
+/** Stores events that are not stored yet. If a message races with its repeat, one of them fails and is retried. */
 async function recordOnce(
   { database, clock, watermark, relay }: EventContext,
   property: Uuid,

@@ -1,4 +1,4 @@
-/** From what a caller sent to what is stored, or every reason why not. */
+/** Validates what a caller sent, and converts it to what is stored. */
 import { createHash } from "node:crypto";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -17,7 +17,7 @@ import { readMoney, type Money } from "#shared/values/money.ts";
 import { mismatch } from "#shared/values/wording.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
-/** An item that may be recorded, once its profile is known. */
+/** A valid item whose profile is not resolved yet. */
 export interface PreparedEvent {
   type: string;
   /** The text of a JSON object. */
@@ -26,9 +26,9 @@ export interface PreparedEvent {
   occurredAt: Micros;
   dedupeId: string | undefined;
   idempotencyKey: IdempotencyKey | undefined;
-  /** The operation that records it, if one does: the event has the same. */
+  /** The operation that stores it; also the id of the event. */
   operation?: Uuid | undefined;
-  /** The first with it wins, among those of its profile and type. */
+  /** Unique for its profile and type: the first event wins. */
   uniqueId: string | undefined;
   /** The name that the type was derived from. */
   metricName: string | undefined;
@@ -36,7 +36,7 @@ export interface PreparedEvent {
   backfill: boolean;
 }
 
-/** A caller's key for one item, and what the item was. */
+/** A caller's key for one item, with a digest of the item. */
 export interface IdempotencyKey {
   key: string;
   /** SHA-256 */
@@ -47,7 +47,7 @@ const nameLengthMax = 255;
 const sourceLengthMax = 64;
 
 /**
- * Checks an item and brings it into normal form. Whose it is is not looked at.
+ * Validates an item and brings it into normal form, without its profile reference.
  * @throws DaybookError with every field at fault.
  */
 export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
@@ -103,20 +103,20 @@ function findPropertiesFaults(text: string): FieldError[] {
   return mayHaveProblems(text, jsonFieldLimits.depthMax) ? findContentFaults(value, "properties") : [];
 }
 
-/** Two items are the same when the caller sent the same in every field. */
+/** Two items are the same when the caller sent the same values in all fields. */
 function fingerprint(input: EventInput): Buffer {
   const { reference } = input.profile ?? {};
-  const whose = reference?.case === "identifier" ? [reference.value.type, reference.value.value] : [reference?.value];
+  const owner = reference?.case === "identifier" ? [reference.value.type, reference.value.value] : [reference?.value];
   const { type, propertiesJson, value, currency, occurredAt, dedupeId, uniqueId, metricName, source, backfill } = input;
   const event = [type, propertiesJson, value, currency, occurredAt, dedupeId, uniqueId, metricName, source, backfill];
   return createHash("sha256")
-    .update(JSON.stringify([whose, ...event]))
+    .update(JSON.stringify([owner, ...event]))
     .digest();
 }
 
 const keyHours = { dedupe_id: 48, idempotency_key: 24 } as const;
 
-/** When a key of each kind that is claimed now is free again. */
+/** When a key that is claimed now expires. */
 export function keyExpiry(kind: keyof typeof keyHours | "unique_id", now: Micros): Instant {
   return kind === "unique_id" ? "infinity" : formatMicros(now + keyHours[kind] * 60 * 60 * 1_000_000);
 }

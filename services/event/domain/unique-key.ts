@@ -1,11 +1,11 @@
-/** Keys of events that are to be there once for their profile and type. */
+/** Keys of events that are unique for their profile and type. */
 import { createHash } from "node:crypto";
 
-/** Whose an event is: the UUID of a profile, or the identifier of an anonymous one. */
+/** The owner of an event: the UUID of a profile, or the identifier of an anonymous event. */
 export type Whose = string | { type: string; value: string };
 
 /**
- * The key of a unique_id. It is a digest, as it stays for good: nobody can read from it what the unique_id was, nor whose.
+ * The key of a unique_id. It is a digest, because it is never deleted and must not reveal the unique_id or its owner.
  * @param type in normal form.
  */
 export function uniqueKey(whose: Whose, type: string, uniqueId: string): string {

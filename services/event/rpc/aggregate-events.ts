@@ -37,7 +37,7 @@ export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof Eve
     }
     if (groupBy.length > groupByMax) throw invalid(`There are at most ${groupByMax} groupings.`, "group_by");
     if (conditions.length > conditionsMax) throw invalid(`There are at most ${conditionsMax} conditions.`, "filter");
-    const question = {
+    const query = {
       property,
       type: request.type,
       bucketStarts: bucketStarts.map(formatTimestamp),
@@ -50,9 +50,11 @@ export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof Eve
       withProfiles: request.withProfiles,
       eventsMax: request.eventsMax,
     };
-    const rows = await share.run(property, () => aggregate(reads.of(property, signal), question), signal);
+    const rows = await share.run(property, () => aggregate(reads.of(property, signal), query), signal);
     if ((rows[0]?.scanned ?? 0) > request.eventsMax) {
-      const message = `There are more than ${request.eventsMax} events in this range, too many to be read one by one. Ask for a shorter one.`;
+      const message =
+        `There are more than ${request.eventsMax} events in this range, too many to be read one by one. ` +
+        "Ask for a shorter one.";
       throw new DaybookError("too_many_items", message, { param: "to" });
     }
     if (rows.length >= groupRowsMax) {

@@ -18,7 +18,7 @@ export function getLastEvents({ reads, profiles }: EventContext): ServiceImpl<ty
     const survivorIds = [...asked.keys()];
     const options = onwardReadOptions(handlerContext);
     const { merged } = await profiles.getMergedProfiles({ propertyId, survivorIds }, options);
-    // A merged profile stands for its survivor.
+    // A merged profile has the events of its survivor.
     const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
     const sourcesOf = Map.groupBy(merged, ({ survivorId }) => survivorId);
     const ids = survivorIds.flatMap((id) => {

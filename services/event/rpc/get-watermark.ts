@@ -8,14 +8,14 @@ import { recordedSubject } from "../storing.ts";
 import { readWatermark } from "../sql/writers.ts";
 
 const batchesMax = 1_000;
-// By how much the clocks of processes that record may differ: one that rests takes its next instant from its own.
+// Maximum difference of the processes' clocks, because an idle process takes its next instant from its own clock.
 const clockDifferenceMaxMicros = 250_000;
 
 export function getWatermark({ database, clock }: EventContext): ServiceImpl<typeof EventService>["getWatermark"] {
   return async ({ propertyId }) => {
     const property = decodeId("prop", propertyId, "property_id");
     const now = formatMicros(clock.nowMicros() - clockDifferenceMaxMicros);
-    // One more than is told tells whether there are more.
+    // One more row than returned shows whether there are more.
     const rows = await readWatermark(database, [property, recordedSubject, now, batchesMax + 1]);
     const [first] = rows;
     if (!first) throw new Error("there is always a watermark");

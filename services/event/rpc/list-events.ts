@@ -24,7 +24,7 @@ export function listEvents({ reads, profiles }: EventContext): ServiceImpl<typeo
     const values = {
       property,
       profiles: ids?.map((id) => decodeId("prof", id, "profile_id")),
-      // Stored in this form; what is no type at all is that of no event.
+      // Types are stored with dots. An invalid type matches no event.
       type: request.type?.replaceAll("_", "."),
       source,
       withoutSystem: request.withoutSystem,

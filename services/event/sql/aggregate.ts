@@ -1,10 +1,10 @@
-/** Counting of events where they are stored, by groups that no roll-up knows. */
+/** Counts stored events by groups that no roll-up has. */
 import { plannedStatement, type Queryable } from "#shared/database/postgres.ts";
 import type { EventField } from "#shared/values/event-field.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** A JSON scalar that a field equals; numbers as their text. */
+/** A JSON scalar that a field equals; a number as its text. */
 export type ConditionValue = { string: string } | { number: string } | boolean | null;
 
 /** What to count. */
@@ -20,12 +20,12 @@ export interface AggregateValues {
   eventsMax: number;
 }
 
-/** A group in a bucket. Without any there is one row of nulls but for `scanned`. */
+/** A group in a bucket. Without groups there is one row, in which only `scanned` is not null. */
 export interface AggregateRow {
-  /** How many events were read, up to one more than allowed. */
+  /** Number of events read, at most `eventsMax` + 1. */
   scanned: number;
   bucket: number | null;
-  /** JSON texts, cut off after so many characters. */
+  /** JSON texts, truncated to `groupTextLengthMax` characters. */
   values: (string | null)[];
   count: number;
   sum: string | null;
@@ -33,14 +33,14 @@ export interface AggregateRow {
   profiles: Buffer | null;
 }
 
-/** A text as long as this was cut off. */
+/** A text of this length may be truncated. */
 export const groupTextLengthMax = 1_001;
-/** There are more groups when there are as many rows as this. */
+/** This many rows mean too many groups. */
 export const groupRowsMax = 10_001;
 
 /**
- * Reads at most `eventsMax` events and one, takes from each what is needed, and counts them. The limit stands before the conditions, as it
- * limits what is read. Planned anew each time: there are many forms.
+ * Reads at most `eventsMax` + 1 events and counts them. The limit is applied before the conditions, because it limits
+ * what is read. The statement is planned for each call, because it has many forms.
  */
 export function aggregateEvents(database: Queryable, values: AggregateValues): Promise<AggregateRow[]> {
   const { property, type, bucketStarts, to, groupBy, conditions } = values;
@@ -50,9 +50,16 @@ export function aggregateEvents(database: Queryable, values: AggregateValues): P
   const record = createRecord(add);
   const fulfils = conditions.map(({ field, value }) => `(${conditionText(field, value, record, add)})`);
   const names = groups.map(({ name }) => name);
+  const scannedColumns = [
+    "e.occurred_at",
+    "e.value",
+    "e.profile_id",
+    ...groups.map(({ name, sql }) => `${sql} AS ${name}`),
+  ];
+  const profiles = values.withProfiles ? "string_agg(DISTINCT uuid_send(profile_id), ''::bytea)" : "NULL::bytea";
   const text = `
     WITH scanned AS MATERIALIZED (
-      SELECT ${["e.occurred_at", "e.value", "e.profile_id", ...groups.map(({ name, sql }) => `${sql} AS ${name}`)].join(", ")},
+      SELECT ${scannedColumns.join(", ")},
              ${fulfils.length > 0 ? fulfils.join(" AND ") : "true"} AS fulfils
       FROM event.events e ${record.join()}
       WHERE e.property_id = $1 AND e.type = $2 AND e.occurred_at >= $3 AND e.occurred_at < $4 AND e.occurred_at > '-infinity'
@@ -63,7 +70,7 @@ export function aggregateEvents(database: Queryable, values: AggregateValues): P
     LEFT JOIN (
       SELECT width_bucket(occurred_at, $6::timestamptz[]) - 1 AS bucket, ARRAY[${names.join(", ")}]::text[] AS values,
              count(*) AS count, sum(value) AS sum,
-             ${values.withProfiles ? "string_agg(DISTINCT uuid_send(profile_id), ''::bytea)" : "NULL::bytea"} AS profiles
+             ${profiles} AS profiles
       FROM scanned WHERE fulfils
       GROUP BY ${["1", ...names].join(", ")}
       LIMIT ${groupRowsMax}
@@ -76,20 +83,20 @@ function groupText(field: EventField, add: (value: unknown) => string): string {
   return `left((e.properties #> ${add(field.path)}::text[])::text, ${groupTextLengthMax})`;
 }
 
-// What numeric holds; more digits than that are compared as they are written.
+// Numbers that fit into numeric. Others are compared as text.
 const numberPattern = "^-?[0-9.]{1,255}([eE][+-]?[0-9]{1,4})?$";
 
-// Longer names are no columns of PostgreSQL, and neither is an empty one.
+// PostgreSQL's limit for the name of a column, which cannot be empty either.
 const columnBytesMax = 63;
 
 /**
- * The keys of properties that conditions look at, as columns of json that are read in one pass: each `#>` would read the whole of an event's
- * properties again. A key without a value, or with null, is NULL.
+ * The property keys that conditions use, as json columns that are read in one pass, because each `#>` would parse all
+ * properties of an event again. A key that is missing or null is NULL.
  */
 function createRecord(add: (value: unknown) => string) {
   const columns = new Set<string>();
   return {
-    /** The value at a path as json. */
+    /** SQL of the value at a path, as json. */
     valueAt([key = "", ...rest]: readonly string[]): string {
       if (key === "" || Buffer.byteLength(key) > columnBytesMax)
         return `(e.properties #> ${add([key, ...rest])}::text[])`;
@@ -97,7 +104,7 @@ function createRecord(add: (value: unknown) => string) {
       columns.add(column);
       return rest.length === 0 ? `r.${column}` : `(r.${column} #> ${add(rest)}::text[])`;
     },
-    /** To be joined with the events. */
+    /** SQL that joins the columns to the events. */
     join(): string {
       if (columns.size === 0) return "";
       const list = [...columns].map((column) => `${column} json`).join(", ");

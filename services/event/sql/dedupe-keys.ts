@@ -3,9 +3,9 @@ import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-// All keys here are digests: of a dedupe_id and an idempotency_key as key-digest.ts makes them, of a unique_id as domain/unique-key.ts does.
+// All keys here are digests: a unique_id by domain/unique-key.ts, the others by key-digest.ts.
 
-/** What a caller can name an event by to have it once. */
+/** The fields by which repeats of an event are found. */
 export type KeyKind = "dedupe_id" | "idempotency_key" | "unique_id";
 
 /** A key that an event holds. */
@@ -19,9 +19,8 @@ export interface HeldKeyRow {
 const wanted = columns(3, { kind: "text", key: "text" });
 
 /**
- * Keys that are free give no row. One look-up each (LATERAL with LIMIT 1): a plain join is planned by the statistics
- * of a table that may have been empty when they were made, and was measured to read all keys of the property. The
- * expiry is looked at outside, so that its index is not chosen.
+ * A free key gives no row. One look-up each (LATERAL with LIMIT 1), because a plain join with statistics of an empty
+ * table was measured to read all keys of the property. The expiry is checked outside, so that its index is not chosen.
  */
 export const findKeys = statement<[property: Uuid, now: Instant, keys: Rows<typeof wanted>], HeldKeyRow>(
   "event.dedupe_keys.find",
@@ -44,8 +43,8 @@ const claims = columns(3, {
 });
 
 /**
- * Claims keys that are free. Those that are not give no row. Waits for a transaction that is about to claim the same,
- * in the order of the keys, so that two of these never wait for each other in a circle.
+ * Claims free keys; a held key gives no row. Waits for concurrent claims of the same keys, in the order of the keys, so
+ * that two claims never deadlock.
  */
 export const claimKeys = statement<
   [property: Uuid, now: Instant, claims: Rows<typeof claims>],
@@ -65,7 +64,6 @@ export const claimKeys = statement<
 
 const released = columns(2, { kind: "text", key: "text" });
 
-/** Frees keys. */
 export const releaseKeys = statement<[property: Uuid, keys: Rows<typeof released>]>(
   "event.dedupe_keys.release",
   `DELETE FROM event.dedupe_keys
@@ -73,7 +71,7 @@ export const releaseKeys = statement<[property: Uuid, keys: Rows<typeof released
   released,
 );
 
-/** One row for each key removed. */
+/** Returns one row for each deleted key. */
 export const deleteExpiredKeys = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "event.dedupe_keys.delete_expired",
   `DELETE FROM event.dedupe_keys WHERE ctid = ANY(ARRAY(

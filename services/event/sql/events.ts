@@ -4,7 +4,7 @@ import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** A row of event.events, as far as it is shown. */
+/** The columns of event.events that callers see. */
 export interface EventRow {
   id: Uuid;
   type: string;
@@ -35,7 +35,7 @@ const events = columns(3, {
 });
 const messages = columns(events.next, { id: "uuid", subject: "text", payload: "bytea" });
 
-/** Writes events and the outbox rows that tell of them, in one round trip and one transaction. */
+/** Inserts events and the outbox rows that announce them, in one round trip and one transaction. */
 export const insertEvents = statement<
   [property: Uuid, receivedAt: Instant, events: Rows<typeof events>, messages: Rows<typeof messages>]
 >(
@@ -58,7 +58,7 @@ export const insertEvents = statement<
 export const eventColumns =
   "id, type, profile_id, properties, value, currency, occurred_at, received_at, dedupe_id, source, backfill";
 
-/** One look-up each (LATERAL with LIMIT 1), so that no index of the lists is taken for the primary key. */
+/** One look-up each (LATERAL with LIMIT 1), so that no index of the lists is chosen over the primary key. */
 export const readEvents = statement<[property: Uuid, ids: readonly Uuid[]], EventRow>(
   "event.events.read",
   `SELECT ${eventColumns}
@@ -66,5 +66,5 @@ export const readEvents = statement<[property: Uuid, ids: readonly Uuid[]], Even
    CROSS JOIN LATERAL (SELECT * FROM event.events WHERE property_id = $1 AND id = wanted.event_id LIMIT 1) e`,
 );
 
-/** Answers if the schema is there. */
+/** Fails when the schema is missing. */
 export const probe = statement<[]>("event.events.probe", `SELECT FROM event.events LIMIT 0`);

@@ -1,16 +1,16 @@
-/** Lists of events, by key and never by offset. */
+/** Lists of events, with keyset pagination. */
 import { statement, type Queryable, type Statement } from "#shared/database/postgres.ts";
 import type { Range, Instant } from "#shared/values/time.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { eventColumns, type EventRow } from "./events.ts";
 
-/** What a list is in order of. */
+/** The order of a list. */
 export interface ListShape {
   sort: "occurred_at" | "received_at";
   ascending: boolean;
 }
 
-/** The values of a list's conditions; undefined means no such condition. */
+/** The conditions of a list; undefined means no condition. */
 export interface ListValues {
   property: Uuid;
   profiles?: readonly Uuid[] | undefined;
@@ -26,9 +26,9 @@ export interface ListValues {
 const statements = new Map<string, Statement<readonly unknown[], EventRow>>();
 
 /**
- * Reads one page. A statement has only the conditions that the list asks for, so that each form gets a plan of its own. There are a few hundred
- * forms, made of nothing but the words here. For profiles each has a page of its own, from which that of the list is taken: their order is that
- * of an index.
+ * Reads one page. A statement has only the conditions that the list asks for, so that each form gets its own plan.
+ * There are a few hundred forms, and none contains a caller's text. For several ids of profiles it reads a page of
+ * each, by the index of profiles, and merges the pages.
  */
 export function listEvents(database: Queryable, shape: ListShape, values: ListValues): Promise<EventRow[]> {
   const parameters: unknown[] = [values.property];
@@ -40,11 +40,11 @@ export function listEvents(database: Queryable, shape: ListShape, values: ListVa
   ];
   const conditions = [
     "e.property_id = $1",
-    // Lets the index of the order be used, which for profiles is the wrong one.
+    // Allows the index of the order, which is the wrong index for profiles.
     ...(values.profiles === undefined ? [`e.${sort} > '-infinity'`] : []),
     ...(values.type === undefined ? [] : [`e.type = ${add(values.type)}`]),
     ...(values.source === undefined ? [] : [`e.source = ${add(values.source)}`]),
-    // Lets the index of the rarer sources be used.
+    // Allows the index of the rarer sources.
     ...(values.source === undefined || values.source === "api" ? [] : ["e.source <> 'api'"]),
     ...(values.withoutSystem ? ["e.source <> 'system'"] : []),
     ...within("occurred_at", values.occurredAt),

@@ -1,6 +1,6 @@
 import { statement, withTransaction, type Database } from "#shared/database/postgres.ts";
 
-/** Asks the catalogue's table, as to_regclass would answer from a cache that a wait for the lock leaves stale. */
+/** Reads the catalogue, because to_regclass uses a cache that is stale after waiting for the lock. */
 const findTable = statement<[name: string], { found: boolean }>(
   "event.partitions.find",
   `SELECT EXISTS (
@@ -9,16 +9,16 @@ const findTable = statement<[name: string], { found: boolean }>(
    ) AS found`,
 );
 
-/** Lets one process at a time make partitions. Held to the end of the transaction. */
+/** Lets one process at a time create partitions, until the end of the transaction. */
 const lockPartitions = statement<[]>(
   "event.partitions.lock",
   `SELECT pg_advisory_xact_lock(hashtext('daybook event partitions'))`,
 );
 
 /**
- * Makes the partition of event.events for ids from `from` up to and without `to`, if it is missing. Attached, not created in place:
- * that lets events be recorded meanwhile.
- * @param name of the table, such as `events_2026_11`; it and the bounds are put into the statement as they are.
+ * Creates the partition of event.events for ids from `from` up to but without `to`, if it is missing. The table is
+ * created first and then attached, because that does not block inserts.
+ * @param name of the table, such as `events_2026_11`; it and the bounds are put into the statement unescaped.
  */
 export async function createPartition(database: Database, name: string, from: string, to: string): Promise<void> {
   const [before] = await findTable(database, [name]);
@@ -41,9 +41,9 @@ const findOlder = statement<[oldestKept: string], { name: string; is_pending: bo
 );
 
 /**
- * Detaches the partitions before one. Concurrently, which holds nobody up, but cannot be part of a transaction; one that was cut short is
- * finished. One process at a time.
- * @returns the names of those that were detached.
+ * Detaches the partitions before `oldest`, one process at a time. CONCURRENTLY does not block others, but cannot run
+ * in a transaction. An interrupted detach is finished.
+ * @returns the names of the detached partitions.
  */
 export async function detachPartitions(database: Database, oldest: string): Promise<string[]> {
   const connection = await database.connect();

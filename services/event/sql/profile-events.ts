@@ -1,11 +1,11 @@
-/** What becomes of events when something becomes of their profile. A statement takes so many rows at a time, as its locks are held that long. */
+/** Links, empties and finds events of profiles. Updates limit their rows, so that locks are held briefly. */
 import type { Micros } from "#shared/values/clock.ts";
 import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** What anonymous events among some know of their persons. One look-up for each, as in events.ts. */
+/** The identifiers of the anonymous events among `ids`. One look-up each, as in events.ts. */
 export const findAnonymous = statement<[property: Uuid, ids: readonly Uuid[]], { type: string; value: string }>(
   "event.profile_events.find_anonymous",
   `SELECT DISTINCT e.identifier_type AS type, e.identifier_value AS value
@@ -18,7 +18,7 @@ export const findAnonymous = statement<[property: Uuid, ids: readonly Uuid[]], {
 
 const identifiers = columns(2, { type: "text", value: "text" });
 
-/** Identifiers under which there are anonymous events. */
+/** Finds the identifiers that have anonymous events. */
 export const findAnonymousUnder = statement<
   [property: Uuid, identifiers: Rows<typeof identifiers>],
   { type: string; value: string }
@@ -32,7 +32,7 @@ export const findAnonymousUnder = statement<
   identifiers,
 );
 
-/** What counts of an event that was linked. */
+/** The fields of a linked event that are counted. */
 export interface LinkedRow {
   type: string;
   occurred_at: Micros;
@@ -40,7 +40,7 @@ export interface LinkedRow {
   currency: string | null;
 }
 
-/** Links anonymous events to a profile. One row for each. */
+/** Links anonymous events to a profile. Returns one row for each. */
 export const linkEvents = statement<
   [property: Uuid, profile: Uuid, identifierType: string, identifierValue: string, rowsMax: number],
   LinkedRow
@@ -54,7 +54,7 @@ export const linkEvents = statement<
    RETURNING type, occurred_at, source, currency`,
 );
 
-/** Empties events of profiles of what they say of a person: properties and dedupe_id. One row for each. */
+/** Deletes the personal data of events: properties and dedupe_id. Returns one row for each. */
 export const emptyEvents = statement<
   [property: Uuid, profiles: readonly Uuid[], rowsMax: number],
   { emptied: boolean }
@@ -70,8 +70,8 @@ export const emptyEvents = statement<
 );
 
 /**
- * Events of a profile that were received from an instant on, a page at a time. In the order of the index of profiles,
- * so that the one of reception is not taken.
+ * A page of a profile's events that were received since an instant. Ordered as the index of profiles, so that the index
+ * of received_at is not chosen.
  */
 export const findReceivedSince = statement<
   [property: Uuid, profile: Uuid, receivedSince: Instant, afterOccurredAt: Instant, afterId: Uuid, rowsMax: number],
@@ -83,10 +83,10 @@ export const findReceivedSince = statement<
    ORDER BY occurred_at, id LIMIT $6`,
 );
 
-// A profile has a row for each id under which it has events: its own, and those of profiles that were merged into it.
+// One row for each id under which a profile has events: its own, and those of profiles merged into it.
 const idsOfProfiles = columns(2, { profile_id: "uuid", id: "uuid" });
 
-/** When the last event of each profile happened. */
+/** The time of the last event of each profile, system events excluded. */
 export const findLastEvents = statement<
   [property: Uuid, ids: Rows<typeof idsOfProfiles>],
   { profile_id: Uuid; occurred_at: Micros }

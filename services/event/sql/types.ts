@@ -1,7 +1,7 @@
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
-/** Reads how many types a property has, and holds off others that add some until the end of the transaction. */
+/** Reads the number of types of a property, and locks it until the end of the transaction. */
 export const lockTypeCount = statement<[property: Uuid], { count: number }>(
   "event.types.lock_count",
   `INSERT INTO event.type_counts AS c (property_id, count) VALUES ($1, 0)
@@ -9,7 +9,7 @@ export const lockTypeCount = statement<[property: Uuid], { count: number }>(
    RETURNING count`,
 );
 
-/** Of some types those that a property has. */
+/** Finds those of `types` that a property has. */
 export const findTypes = statement<[property: Uuid, types: readonly string[]], { type: string }>(
   "event.types.find",
   `SELECT t.type
@@ -17,7 +17,7 @@ export const findTypes = statement<[property: Uuid, types: readonly string[]], {
    CROSS JOIN LATERAL (SELECT type FROM event.types WHERE property_id = $1 AND type = wanted.type LIMIT 1) t`,
 );
 
-/** The property must not have any of them. */
+/** Adds types, none of which the property may have yet. */
 export const insertTypes = statement<[property: Uuid, types: readonly string[]]>(
   "event.types.insert",
   `WITH added AS (INSERT INTO event.types (property_id, type) SELECT $1, type FROM unnest($2::text[]) AS t (type) RETURNING 1)

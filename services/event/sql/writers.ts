@@ -8,19 +8,19 @@ const upsert = (from: string): string =>
   `INSERT INTO event.writers (id, low_watermark, seen_at) SELECT $1, $2, now() ${from}
    ON CONFLICT (id) DO UPDATE SET low_watermark = excluded.low_watermark, seen_at = excluded.seen_at`;
 
-/** Writes the watermark of a process, before the process goes on. */
+/** Writes the low watermark of a process to disk. */
 export const writeWatermarkDurably = statement<[id: Uuid, lowWatermark: Instant]>(
   "event.writers.write_durably",
   upsert(""),
 );
 
-/** The same without waiting for the disk. The previous watermark is as true, only lower. */
+/** The same without waiting for the disk, because after a crash the previous watermark is still true, only lower. */
 export const writeWatermark = statement<[id: Uuid, lowWatermark: Instant]>(
   "event.writers.write",
   `WITH fast AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)) ${upsert("FROM fast")}`,
 );
 
-/** Says that a process stores nothing. */
+/** Marks a process as idle: it stores nothing. */
 export const markIdle = statement<[id: Uuid]>(
   "event.writers.mark_idle",
   `UPDATE event.writers SET low_watermark = 'infinity', seen_at = now() WHERE id = $1`,
@@ -28,7 +28,7 @@ export const markIdle = statement<[id: Uuid]>(
 
 export const deleteWriter = statement<[id: Uuid]>("event.writers.delete", `DELETE FROM event.writers WHERE id = $1`);
 
-/** Deletes the rows of processes that were killed. Returns one row for each. */
+/** Deletes the rows of processes that were killed while they were not idle. Returns one row for each. */
 export const deleteSilentWriters = statement<[rowsMax: number], { gone: boolean }>(
   "event.writers.delete_silent",
   `DELETE FROM event.writers WHERE id = ANY(ARRAY(
@@ -36,7 +36,7 @@ export const deleteSilentWriters = statement<[rowsMax: number], { gone: boolean 
    )) RETURNING true AS gone`,
 );
 
-/** A message that may not have been taken yet; null when there is none. */
+/** The watermark, with a message that may not be taken yet; nulls when there is none. */
 export interface WatermarkRow {
   recorded_up_to: Micros;
   batch_id: Uuid | null;
@@ -44,8 +44,8 @@ export interface WatermarkRow {
 }
 
 /**
- * Reads the lowest watermark and the pending messages in one snapshot. An event up to the watermark is counted unless a pending message
- * announces it.
+ * Reads the lowest watermark and the pending messages in one snapshot. An event up to the watermark is counted,
+ * unless a pending message announces it.
  */
 export const readWatermark = statement<
   [property: Uuid, subject: string, now: Instant, messagesMax: number],
