@@ -1,4 +1,4 @@
-/** What the profile service tells over the bus, as rows of its outbox. */
+/** The messages of the profile service, as rows of its outbox. */
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { ProfilesChangedSchema, type ProfileChangeSchema } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Place } from "#shared/bus/bus.ts";
@@ -11,7 +11,7 @@ import { makesProfile, type NormalIdentifier } from "#shared/values/identifiers.
 import { insertMessages } from "./sql/outbox.ts";
 import type { Attempt } from "./attempts.ts";
 
-/** The subject of all of it. */
+/** The subject of messages that announce changes of profiles. */
 export const subject = "daybook.profile.changed";
 
 /** A row of the outbox. */
@@ -22,10 +22,10 @@ export interface Message {
 
 type Change = NonNullable<MessageInitShape<typeof ProfileChangeSchema>["change"]>;
 
-// 32 bytes each, and a message takes at most 1 MB.
+// 32 bytes each; a message holds at most 1 MB.
 const mergedIdsPerMessageMax = 10_000;
 
-/** Packs what happened to a profile into a message. */
+/** Packs changes of a profile into a message. */
 export function messageOf(property: Uuid, profile: Uuid, now: Micros, changes: readonly Change[]): Message {
   const id = newUuid();
   const message = create(ProfilesChangedSchema, {
@@ -37,7 +37,7 @@ export function messageOf(property: Uuid, profile: Uuid, now: Micros, changes: r
   return { id, payload: Buffer.from(toBinary(ProfilesChangedSchema, message)) };
 }
 
-/** What is told of a profile that is new. */
+/** The message that announces a new profile. */
 export function createdMessage(
   property: Uuid,
   profile: Uuid,
@@ -47,7 +47,7 @@ export function createdMessage(
   return messageOf(property, profile, now, [{ case: "created", value: {} }, ...identified(identifiers)]);
 }
 
-/** What is told of a profile that was given identifiers; nothing, if no anonymous event can have any of them. */
+/** The message that announces added identifiers; none if no anonymous event can have any of them. */
 export function identifiedMessages(
   property: Uuid,
   profile: Uuid,
@@ -59,9 +59,9 @@ export function identifiedMessages(
 }
 
 /**
- * What is told of a profile that was redacted.
+ * The messages that announce a redaction.
  * @param merged profiles that were merged into it.
- * @param repeated says again what was said before.
+ * @param repeated whether the redaction was announced before.
  */
 export function redactedMessages(
   property: Uuid,
@@ -90,12 +90,12 @@ function identified(identifiers: readonly NormalIdentifier[]): Change[] {
   return wanted.length > 0 ? [{ case: "identified", value: { identifiers: wanted } }] : [];
 }
 
-/** Those under which events can be anonymous. */
+/** The identifiers that anonymous events can have. */
 function anonymous(identifiers: readonly NormalIdentifier[]): { type: string; value: string }[] {
   return identifiers.filter(({ type }) => !makesProfile(type)).map(({ type, value }) => ({ type, value }));
 }
 
-/** Writes messages into the outbox, to be published at once or so many seconds later. */
+/** Adds messages to the outbox. @throws DaybookError `service_unavailable` when the outbox is full. */
 export async function tell(
   tx: Transaction,
   attempt: Attempt,
@@ -108,8 +108,8 @@ export async function tell(
 }
 
 /**
- * Takes out of messages that are not taken yet what profiles were known by. A message that is on its way at this moment arrives as it is.
- * @returns what was taken out, and where the bus has messages as they were.
+ * Removes identifiers of profiles from messages that are not taken yet, except those that are being published.
+ * @returns the removed identifiers, and the places of the old messages on the bus.
  */
 export async function forgetIdentifiers(
   tx: Transaction,

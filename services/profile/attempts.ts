@@ -1,4 +1,4 @@
-/** Turns of a write: it is tried without a lock, and when it loses a race tried again, holding what it lost. */
+/** Attempts of a write: the first takes no lock; after an optimistic conflict the next locks the contested profiles. */
 import type { Micros } from "#shared/values/clock.ts";
 import { serviceUnavailable } from "#shared/values/errors.ts";
 import { withTransaction, type Queryable, type Transaction } from "#shared/database/postgres.ts";
@@ -7,26 +7,26 @@ import type { Uuid } from "#shared/values/ids.ts";
 import type { ProfileContext } from "./context.ts";
 import { findTargets, lockProfile } from "./sql/profiles.ts";
 
-/** One try of a write. */
+/** One attempt of a write. */
 export interface Attempt {
   database: Queryable;
-  /** The transaction, in a attempt that has one. */
+  /** Undefined in an attempt without a transaction. */
   tx: Transaction | undefined;
-  /** Profiles that nobody else can write to until its end. */
+  /** Profiles that are locked until the end of the attempt. */
   held: ReadonlySet<Uuid>;
   property: Uuid;
-  /** The operation that it is a try of, if it is one of an operation: a profile that it makes has the same. */
+  /** The operation that it belongs to, if any; also the id of a profile that it creates. */
   operation: Uuid | undefined;
   now: Micros;
-  /** Whether it has written into the outbox. */
+  /** Whether it wrote to the outbox. */
   hasNews: boolean;
-  /** Attributes that it has written, as the texts of JSON objects. */
+  /** Attributes that it wrote, as texts of JSON objects. */
   attributes: string[];
-  /** Asked before anything is written that the outbox tells of: whether it has room. @throws DaybookError `service_unavailable` */
+  /** Call it before writing to the outbox. @throws DaybookError `service_unavailable` when the outbox is full. */
   checkRoom: () => void;
 }
 
-/** Begins a attempt that holds nobody. */
+/** Begins an attempt without a transaction or locks. */
 export function openAttempt({ database, clock, relay }: ProfileContext, property: Uuid): Attempt {
   const checkRoom = (): void => relay.checkRoom();
   const now = clock.nowMicros();
@@ -43,16 +43,16 @@ export function openAttempt({ database, clock, relay }: ProfileContext, property
   };
 }
 
-/** What follows once all of a attempt is committed. */
+/** Publishes and learns what an attempt wrote. Call it after the commit. */
 export async function closeAttempt({ relay, schemas }: ProfileContext, attempt: Attempt): Promise<void> {
   if (attempt.hasNews) relay.wake();
   if (attempt.attributes.length > 0) await schemas.learn(attempt.property, attempt.attributes);
 }
 
-// Whoever loses a attempt lost it to one who got theirs; from the second on only identifiers can be lost.
+// Each conflict was lost to a write that succeeded. The next attempt locks the profiles that were contested.
 const attemptsMax = 20;
 
-/** Somebody else wrote between the look and the write. What this attempt did is undone; the next one holds these profiles. */
+/** Another write came between the read and the write. This attempt is rolled back; the next locks these profiles. */
 export class OptimisticConflict extends Error {
   readonly profiles: readonly Uuid[];
 
@@ -63,8 +63,9 @@ export class OptimisticConflict extends Error {
 }
 
 /**
- * Tries a write until it has not lost a race.
- * @param first profiles to hold from the first attempt on; an empty list asks for a transaction that holds none.
+ * Retries a write after conflicts and transient failures.
+ * @param first profiles to lock from the first attempt on; an empty list asks for a transaction without locks.
+ * @throws DaybookError `service_unavailable` when all attempts fail, and what `work` throws.
  */
 export async function retryConflicts<T>(
   context: ProfileContext,
@@ -95,21 +96,21 @@ export async function retryConflicts<T>(
 
   async function holding(attempt: Attempt, tx: Transaction, profiles: readonly Uuid[]): Promise<T> {
     const held = new Set(profiles.length > 0 ? await hold(tx, property, profiles) : []);
-    // A transaction may be begun anew after a deadlock: what it wrote before counts for nothing.
+    // withTransaction retries after a deadlock, so results of an earlier run are discarded.
     return work(Object.assign(attempt, { database: tx, tx, held, attributes: [] }));
   }
 }
 
 /**
- * Holds profiles, or the survivors of those that are merged, in the order of their ids, so that nobody waits in a circle.
- * @returns the ids of those that are held.
+ * Locks profiles, or the survivors of merged ones, in the order of their ids, so that writers never deadlock.
+ * @returns the ids of the locked profiles.
  */
 async function hold(tx: Transaction, property: Uuid, profiles: readonly Uuid[]): Promise<Uuid[]> {
   const targets = await findTargets(tx, [property, profiles]);
   const wanted = [...new Set(targets.map(({ id, merged_into: survivor }) => survivor ?? id))].toSorted();
   for (const id of wanted) {
     const [held] = await lockProfile(tx, [property, id]);
-    // Merged while it was waited for. A merge of its survivor may want it, so it is given back before anything else is waited for.
+    // Merged during the wait, but locked. Release it before the next wait, because a merge of its survivor may need it.
     if (!held) throw new OptimisticConflict(profiles);
   }
   return wanted;

@@ -1,4 +1,4 @@
-/** What the attributes of each property's profiles were seen to be, learned from every write. */
+/** The observed schema of each property's attributes, learned from every write. */
 import { LRUCache } from "lru-cache";
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
@@ -14,51 +14,51 @@ import {
   type AttributeSchemaRow,
 } from "./sql/attribute-schemas.ts";
 
-/** See createAttributeSchemas. */
+/** Learns, reads and forgets observed schemas. */
 export interface AttributeSchemas extends Closable {
   /**
-   * Learns from attributes that were written. What cannot be learned now is learned when the like of it is written again: this never fails.
+   * Learns from written attributes. Never fails: what cannot be learned now is learned from a later, similar write.
    * @param attributes the texts of JSON objects.
    */
   learn(property: Uuid, attributes: readonly string[]): Promise<void>;
-  /** What is known by now, to whichever process. */
+  /** Reads the stored schema, which contains what all processes learned. */
   read(property: Uuid): Promise<ObservedSchema>;
   /**
-   * Forgets what of the attributes of a profile none of the newest others has: a key can tell of a person too.
-   * @param tx in which the profile is emptied already.
-   * @param attributes what it had.
+   * Deletes the paths of a profile that none of the newest other profiles has, because a key can be personal data.
+   * @param tx the transaction in which the profile is already emptied.
+   * @param attributes those that it had.
    */
   forget(tx: Transaction, property: Uuid, attributes: string): Promise<void>;
 }
 
-// Of all properties that are remembered together. A path takes about 150 bytes.
+// Over all cached properties. A path takes about 150 bytes.
 const rememberedPathsMax = 200_000;
-// What another process forgets is learned again after this at the latest, when somebody writes it.
+// A path that another process forgot is learned again after this at the latest, from the next write that has it.
 const rememberedAgeMaxMs = 60_000;
-// A write does not wait longer; what it showed is learned all the same.
+// A write waits no longer than this; its paths are learned all the same.
 const learnWaitMs = 2_000;
 const waitingMax = 10_000;
 const flushItemsMax = 1_000;
 const flushPathsMax = 20_000;
 const flushesMax = 4;
 
-// How far a look at the profiles of a property goes, and how much of it is in memory at once.
+// Limits of the scan of a property's newest profiles, and the rows of it in memory at once.
 const lookProfilesMax = 10_000;
 const lookBytesMax = 32 * 1024 * 1024;
 const lookRowsMax = 50;
 const beyondAllIds = toUuid("ffffffff-ffff-ffff-ffff-ffffffffffff");
 
-/** Makes them. They remember what is known of the properties written to last, so that a write that shows nothing new costs no statement but one a minute. */
+/** Caches schemas of recently written properties, so that writes without new paths cost at most one read a minute. */
 export function createAttributeSchemas({ database, log }: ServiceContext): AttributeSchemas {
   const remembered = new LRUCache<string, ObservedSchema>({
     maxSize: rememberedPathsMax,
     ttl: rememberedAgeMaxMs,
     sizeCalculation: ({ size }) => size + 1,
   });
-  // Properties that a write has waited for in vain, and which are not learned of yet: no other waits for them.
+  // Properties whose learning exceeded the wait and is not finished. Other writes do not wait for them.
   const overdue = new Set<string>();
 
-  // A property is learned of by one transaction at a time, however many writes of it show something new at once.
+  // One transaction at a time learns for a property, however many writes have new paths.
   const learning = createBatcher<ObservedSchema, void, Uuid>({
     async flush(property, items) {
       const observed: ObservedSchema = new Map();
@@ -76,7 +76,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
     queueFull: () => new Error("too many writes wait to be learned from"),
   });
 
-  /** Adds to a schema. Whoever else adds to it waits, and sees what is added here. @returns the whole. */
+  /** Extends a stored schema under a lock, so that concurrent writers lose no path. @returns the whole schema. */
   function extend(property: Uuid, observed: ObservedSchema): Promise<ObservedSchema> {
     return withTransaction(database, async (tx) => {
       const [row] = await lockSchema(tx, [property]);
@@ -125,7 +125,7 @@ export function createAttributeSchemas({ database, log }: ServiceContext): Attri
   };
 }
 
-/** Attributes of the newest profiles of a property, as far as a look goes. */
+/** Attributes of the newest profiles of a property, up to the limits of the scan. */
 async function* newestAttributes(from: Queryable, property: Uuid): AsyncGenerator<string> {
   let profiles = 0;
   let bytes = 0;
@@ -155,7 +155,7 @@ function observeText(schema: ObservedSchema, text: string): void {
   if (text !== "{}") observe(schema, JSON.parse(text) as object);
 }
 
-/** Waits until something is done, but not longer than so. */
+/** Waits for `done`, at most `timeoutMs`. */
 async function isDoneWithin(timeoutMs: number, done: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<false>((resolve) => {

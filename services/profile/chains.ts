@@ -1,4 +1,4 @@
-/** Upserts that concern the same profile, decided one after the other and written at once. */
+/** Chains: upserts of the same profile, decided one after the other and written at once. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, settleNow } from "#shared/values/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
@@ -11,34 +11,33 @@ import type { Attempt } from "./attempts.ts";
 import { decide } from "./upsert.ts";
 import { isCompound, planEdit, planInsert, type Plan } from "./writing.ts";
 
-/** An upsert that is read. */
+/** An upsert whose identifiers are validated. */
 export interface Upsert {
   request: UpsertProfileRequest;
   identifiers: readonly WantedIdentifier[];
-  /** The UUID of its operation, if it is of one. */
   operation: Uuid | undefined;
 }
 
-/** Upserts that write to the same profile, in order. More than one have one holder, who is the same for all. */
+/** Upserts of the same profile, in order. If there is more than one, all have the same single holder. */
 export interface Chain<Item extends Upsert> {
-  /** The profiles that have any of the identifiers of the first. */
+  /** The profiles that have any identifier of the first upsert. */
   holders: readonly ProfileRow[];
   items: Item[];
 }
 
-/** What an upsert of a chain comes to: the profile after it, or why it is refused. */
+/** The result of an upsert of a chain: the profile after it, or the error. */
 export type Step<Item> = { item: Item } & ({ row: ProfileRow; created: boolean } | { error: DaybookError });
 
-/** A chain of which it is decided what is written. */
+/** A chain with its planned write. */
 export interface PlannedChain<Item> {
   steps: Step<Item>[];
-  /** All steps together; undefined when they would change nothing. */
+  /** The write of all steps together; undefined when they change nothing. */
   plan: Plan | undefined;
 }
 
 /**
- * Separates upserts into chains that have nothing to do with each other. Those that have to do with several profiles, or with a profile that may
- * be made before them, are later.
+ * Separates upserts into independent chains. An upsert that overlaps with earlier ones goes to `later`, unless it has
+ * the same single holder as their chain: it concerns several profiles, or one that an earlier upsert may create.
  */
 export async function separate<Item extends Upsert>(
   attempt: Attempt,
@@ -54,7 +53,7 @@ export async function separate<Item extends Upsert>(
   const open = new Set<Chain<Item>>();
   const chains: Chain<Item>[] = [];
   const later = new Set<Item>();
-  // Who has to do with an identifier or a profile; nobody any more once somebody waits for it.
+  // The chain of each identifier and profile; undefined once a later upsert needs it.
   const taken = new Map<string, Chain<Item> | undefined>();
   for (const item of items) {
     const keys = item.identifiers.map(identifierKey);
@@ -73,8 +72,8 @@ export async function separate<Item extends Upsert>(
         chain.items.push(item);
       } else {
         later.add(item);
-        // Whoever comes after it stays after it.
-        for (const one of before) if (one) open.delete(one);
+        // Upserts that follow must stay behind this one.
+        for (const blocked of before) if (blocked) open.delete(blocked);
       }
     }
     for (const name of names) taken.set(name, chain);
@@ -87,8 +86,8 @@ function isOnlyHolder(chain: Chain<Upsert>, [holder, another]: readonly ProfileR
 }
 
 /**
- * Decides what the upserts of a chain come to, each after those before it.
- * @returns also the first one that takes more than one statement, if it is the first of all, and those that are left for later.
+ * Plans the upserts of a chain in order.
+ * @returns also `compound`, the first upsert if it needs several statements, and `rest`, the upserts left for later.
  */
 export async function planChain<Item extends Upsert>(
   attempt: Attempt,
@@ -135,7 +134,7 @@ function planUpsert(
   return { plan, row: plan?.row ?? decision.row, created: false };
 }
 
-/** One plan of two for the same profile, the second of which begins where the first ends. Neither is compound. */
+/** Joins two plans of the same profile, the second of which begins where the first ends. Neither is compound. */
 function join(first: Plan, second: Plan): Plan {
   return {
     ...second,

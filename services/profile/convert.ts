@@ -1,4 +1,4 @@
-/** Messages to the domain. */
+/** Converts messages to domain values. */
 import {
   AttributeOperator,
   type AttributeOperation as OperationMessage,
@@ -12,7 +12,7 @@ import type { AttributeOperation } from "./domain/attribute-operations.ts";
 import { Attributes } from "./domain/attributes.ts";
 import { changeLocation, type LocationChanges, type StoredLocation } from "./domain/location.ts";
 
-/** What a write says of attributes and location. */
+/** Changes of attributes and location in a write. */
 interface ProfileFields {
   attributesJson?: string;
   attributeOperations?: OperationMessage[];
@@ -20,10 +20,10 @@ interface ProfileFields {
 }
 
 /**
- * Applies what a write says of attributes, whole keys first and then operations, and of the location.
- * @param current those of the profile. Attributes may be under several changes.
- * @param faults of the rest of the write, which are listed first.
- * @throws DaybookError with every field at fault; then nothing of the attributes is changed.
+ * Applies changes of attributes (whole keys first, then operations) and of the location.
+ * @param current those of the profile. `Attributes` can take several changes.
+ * @param faults of other fields of the write, which are listed first.
+ * @throws DaybookError with every field at fault.
  */
 export function changeFields(
   current: { attributes: string | Attributes; location: StoredLocation | null },
@@ -40,13 +40,10 @@ export function changeFields(
   return { attributes: attributes.text, location: changed };
 }
 
-/** What a profile has that is not there yet. */
+/** The fields of a profile that does not exist yet. */
 export const noFields = { attributes: "{}", location: null };
 
-/**
- * Refuses a write whose identifiers have faults, with those of its other fields.
- * @throws DaybookError, if there are any.
- */
+/** Refuses a write whose identifiers have faults. @throws DaybookError with these and the faults of other fields. */
 export function checkIdentifierFaults(faults: FieldError[], fields: ProfileFields): void {
   if (faults.length > 0) changeFields(noFields, fields, faults);
 }
@@ -85,8 +82,8 @@ const operatorNames = new Map<AttributeOperator, AttributeOperation["op"]>([
 ]);
 
 /**
- * Lets a write happen only to the profile that the caller knows.
- * @param version the profile's; undefined when there is none.
+ * Checks that the caller knows the current version of the profile.
+ * @param version of the profile; undefined when there is none.
  * @throws DaybookError `precondition_failed`
  */
 export function checkPrecondition(precondition: Precondition | undefined, version: number | undefined): void {

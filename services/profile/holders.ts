@@ -1,4 +1,4 @@
-/** Whose identifiers are: the same person's, nobody's, or those of several. */
+/** Holders: the profiles that have given identifiers. */
 import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { UpdateProfileRequest, UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -12,7 +12,7 @@ import {
 import { readProfilesByIdentifiers, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import type { Attempt } from "./attempts.ts";
 
-/** The profiles that have any of some identifiers. */
+/** Finds the profiles that have any of the identifiers. */
 export async function findHolders(
   { database, property }: Attempt,
   identifiers: readonly NormalIdentifier[],
@@ -21,7 +21,7 @@ export async function findHolders(
   return rows.map(readRow);
 }
 
-/** Of the profiles that have any of some identifiers, the one that has the first of them, and the keys of those that the others have. */
+/** Chooses the holder of the first held identifier. @returns it, and the keys of the identifiers that others hold. */
 export function chooseHolder(
   wanted: readonly NormalIdentifier[],
   holders: readonly ProfileRow[],
@@ -35,10 +35,10 @@ export function chooseHolder(
 }
 
 /**
- * The error for identifiers that profiles have which are not the one to be written. It names the holder of each; its own message names all holders, as an
- * item of a batch shows nothing else.
- * @param advice what to do about it, as a sentence.
- * @param paramOf where an identifier stands.
+ * The error for identifiers that other profiles hold. Each field error names one holder. The top message names all of
+ * them up to the limit of field errors, because an item of a batch shows nothing else.
+ * @param advice a sentence that says what to do.
+ * @param paramOf the param of an identifier, by its index.
  */
 export function identityConflict(
   advice: string,
@@ -65,7 +65,7 @@ export function identityConflict(
   return new DaybookError(top.code, top.message, { param: top.param, errors });
 }
 
-/** Which identifiers a write says, by their values, that the profile is to have no more, as keys. @param faults collects those of the list. */
+/** The keys of the identifiers that a write removes by value. @param faults collects the faults of the list. */
 export function readUnwanted(
   { removeIdentifiers }: Pick<UpsertProfileRequest | UpdateProfileRequest, "removeIdentifiers">,
   faults: FieldError[],
@@ -76,9 +76,9 @@ export function readUnwanted(
 }
 
 /**
- * The identifiers that a profile is to lose, by id: its own that are unwanted, but for those that it is to have.
- * @param gains whether it is given others.
- * @throws DaybookError `last_identifier` when it would have none.
+ * The ids of the identifiers that a profile loses: its unwanted ones, except those that are also wanted.
+ * @param gains whether it gets new ones.
+ * @throws DaybookError `last_identifier` when none would remain.
  */
 export function chooseRemoved(
   { identifiers }: ProfileRow,
@@ -95,10 +95,7 @@ export function chooseRemoved(
   return removed.map(({ id }) => id);
 }
 
-/**
- * An identifier of a profile by its id.
- * @throws DaybookError `invalid_id` or `resource_not_found` with param `identifier_id`.
- */
+/** An identifier of a profile. @throws DaybookError `invalid_id` or `resource_not_found`, param `identifier_id`. */
 export function ownIdentifier(row: ProfileRow, identifierId: string): ProfileIdentifierRow {
   const id = decodeId("idnt", identifierId, "identifier_id");
   const identifier = row.identifiers.find((own) => own.id === id);

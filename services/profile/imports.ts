@@ -1,4 +1,4 @@
-/** Import jobs: profiles that are written in the background. Each item is an operation, so no item is written twice. */
+/** Import jobs write profiles in the background. Each item is an operation, so no item is written twice. */
 import { create } from "@bufbuild/protobuf";
 import {
   CreateImportJobRequestSchema,
@@ -32,7 +32,7 @@ export const importJobs: JobKind = {
   retentionMicros: 7 * 24 * 60 * 60 * 1_000_000,
 };
 
-/** Makes the import jobs. The result of an item is the UUID of its profile. */
+/** The result of an item is the UUID of its profile. */
 export function createImportJobs(context: ProfileContext): Jobs<ImportItem> {
   return createJobs<ImportItem, Uuid>(context, importJobs, {
     chunkSchema: CreateImportJobRequestSchema,
@@ -83,7 +83,7 @@ export function toImportJob(row: JobRow): ImportJob {
   });
 }
 
-/** Writes items in order; neighbouring upserts go together. */
+/** Writes items in order; neighbouring upserts are written together. */
 async function writeItems(
   context: ProfileContext,
   property: Uuid,
@@ -121,7 +121,7 @@ async function upsertAll(
   });
 }
 
-/** Empties what is kept of refused items that name somebody by any of some identifiers. */
+/** Empties the stored refused items that contain any of the identifiers. */
 export async function emptyImportErrorsOf(
   tx: Transaction,
   property: Uuid,

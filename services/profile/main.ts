@@ -1,4 +1,4 @@
-/** The profile service alone, as a process. */
+/** Runs the profile service as a process of its own. */
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
 import { runService } from "#shared/process/service-process.ts";
 import { createProfile } from "./service.ts";

@@ -1,15 +1,14 @@
-/** What the profile service does on its own. */
 import { inChunks } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { deleteExpiredItemKeys } from "./sql/item-keys.ts";
 import { deleteExpiredOperations } from "./sql/operations.ts";
 
-/** How often keys and operations whose time is over are forgotten. */
+/** How often expired rows are deleted. */
 export const forgetIntervalMs = 10 * 60 * 1000;
 const rowsMax = 5_000;
 
-/** Forgets keys and operations whose time is over. */
+/** Deletes expired item keys and operations. */
 export async function forgetExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const now = formatMicros(clock.nowMicros());
   await inChunks(rowsMax, (rows) => deleteExpiredItemKeys(database, [now, rows]), signal);

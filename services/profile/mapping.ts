@@ -1,4 +1,4 @@
-/** Rows of the schema to messages. */
+/** Converts rows to messages. */
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {

@@ -1,4 +1,4 @@
-/** Operations: writes that are done once however often they are asked for, as their record stands or falls with them. */
+/** Operations: idempotent writes, because a write and the record of its operation commit together. */
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
@@ -6,12 +6,12 @@ import { findOperations, insertOperations } from "./sql/operations.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
 import { retryConflicts, OptimisticConflict, type Attempt } from "./attempts.ts";
 
-// Longer than anybody asks for the same operation again.
+// Longer than any caller retries an operation.
 const ageMaxMicros = 48 * 60 * 60 * 1_000_000;
 
 /**
- * Tries a write in attempts, once if it belongs to an operation: asked for again, the answer is the same, with the profile as it then is.
- * @param work gives the profile after the write; whatever else it gives is kept as JSON.
+ * Does a write with retries, once per operation: a repeat gets the same result, with the current profile.
+ * @param work returns the profile after the write; its other fields are stored as JSON.
  * @param first as in retryConflicts.
  */
 export async function oncePerOperation<T extends { row: ProfileRow }>(
@@ -34,16 +34,16 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
   return retryConflicts(context, property, once, first ?? []);
 }
 
-/** An operation that a attempt has done. */
+/** An operation that an attempt has done. */
 export interface DoneOperation {
   /** UUIDs */
   operation: Uuid;
   profile: Uuid;
-  /** What to answer beside the profile. */
+  /** The result without the profile. */
   note: object;
 }
 
-/** Records operations, in the transaction that does them. Fails as a lost race when somebody else does one of them too: the next attempt finds it done. */
+/** Records operations in the transaction that does them. @throws OptimisticConflict when one is already recorded. */
 export async function recordOperations(
   { database, property, now }: Attempt,
   done: readonly DoneOperation[],
@@ -56,10 +56,7 @@ export async function recordOperations(
   if (recorded.length < done.length) throw new OptimisticConflict();
 }
 
-/**
- * Finds operations that were done before.
- * @returns by operation, what was noted of it, and its profile as it now is.
- */
+/** Finds operations that were done before. @returns by operation, its note and the current profile. */
 export async function findDone<Note>(
   { database, property, now }: Attempt,
   operations: readonly Uuid[],

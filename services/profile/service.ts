@@ -36,7 +36,6 @@ import { probe } from "./sql/profiles.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
-/** Makes the profile service. */
 export function createProfile(
   serviceContext: ServiceContext,
   { outboxBytesMax }: { outboxBytesMax?: number | undefined } = {},
@@ -76,7 +75,7 @@ export function createProfile(
     outbox: relay,
     async start() {
       await migrate(context.database, "profile", migrations);
-      // Before what is left in the outbox is published.
+      // Before the relay starts, so that a message of the outbox finds its consumer.
       await context.bus.subscribe("profile_imports", importJobs.subject, imports.takeDue);
       owner.own(relay).start();
       owner.own(repeat(forgetIntervalMs, context.log, "forget keys", (signal) => forgetExpired(context, signal)));

@@ -1,4 +1,4 @@
-/** Updates of a profile by its id: attributes, location and identifiers, in one write. */
+/** Updates of a profile by id: attributes, location and identifiers in one write. */
 import type { UpdateProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
@@ -17,8 +17,7 @@ import type { Attempt } from "./attempts.ts";
 import { writeToProfile, type Edit } from "./writing.ts";
 
 /**
- * Updates a profile.
- * @returns the profile after it, and what to answer of the id that was named.
+ * @returns as writeToProfile does.
  * @throws DaybookError with every field at fault, or as writeToProfile does.
  */
 export async function update(
@@ -49,7 +48,7 @@ function readChanges(request: UpdateProfileRequest): Changes {
   return changes;
 }
 
-/** What a request says of identifiers. */
+/** Changes of identifiers in a request. */
 interface Changes {
   wanted: WantedIdentifier[];
   unwantedIds: ReadonlySet<string>;

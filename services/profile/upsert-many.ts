@@ -1,4 +1,4 @@
-/** Upserts of many: those that have nothing to do with each other go together. */
+/** Upserts of many: independent ones are written together. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, settle, settleNow } from "#shared/values/errors.ts";
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
@@ -12,21 +12,21 @@ import { closeAttempt, OptimisticConflict, openAttempt, type Attempt } from "./a
 import { readWanted, upsert, type Upserted } from "./upsert.ts";
 import { execute } from "./writing.ts";
 
-/** What became of an upsert among others; one that is contended would have had to wait, and nothing was done of it. */
+/** The outcome of one upsert. "contended": it would have had to wait, and nothing was written. */
 export type UpsertOutcome = Upserted | DaybookError | "contended";
 
-/** An upsert among others, on its way to its outcome. */
+/** An upsert, with its outcome once it is settled. */
 interface Item extends Upsert {
   outcome?: UpsertOutcome;
 }
 
-// Each settles at least the first of those that want the same profile, and mostly all of them.
+// Each round settles at least the first upsert of each contested profile, and mostly all of them.
 const roundsMax = 8;
 
 /**
- * Upserts many, with the outcome of one after the other. Those that have nothing to do with each other go together, in two statements.
- * @param skipContended leaves those that would have to wait to the caller, so that the others need not wait with them.
- * @returns what became of each, in order.
+ * Upserts many, with the same outcomes as one after the other. Independent ones share their statements.
+ * @param skipContended leaves upserts that would have to wait to the caller, so that the others do not wait.
+ * @returns one outcome per request, in order.
  */
 export async function upsertMany(
   context: ProfileContext,
@@ -47,7 +47,7 @@ export async function upsertMany(
       together.push(item);
       continue;
     }
-    // One with a key is done with it or not at all, in a transaction of its own, when those before it are done.
+    // An upsert with a key needs its own transaction, because the key commits with the write. Earlier ones go first.
     await upsertTogether(context, property, together, skipContended);
     together = [];
     await upsertAlone(context, property, item);
@@ -65,7 +65,7 @@ function readItem(request: UpsertProfileRequest): Item {
   return { request, identifiers: readWanted(request), operation };
 }
 
-/** Settles the items whose operations were done before. */
+/** Settles the items whose operations are already done. */
 async function settleDone(attempt: Attempt, items: readonly Item[]): Promise<void> {
   const operations = items.flatMap(({ operation }) => operation ?? []);
   const done = await findDone<Omit<Upserted, "row">>(attempt, operations);
@@ -100,7 +100,7 @@ async function upsertTogether(
     const written = await writeUnlessLost(context, attempt, planned);
     for (const [index, { steps }] of planned.entries()) {
       const row = written[index];
-      // What was refused was refused after what is not written.
+      // Errors of a chain that lost its race are decided anew, because they assumed the steps before them.
       if (!row) alone.push(...steps.map(({ item }) => item));
       else settleSteps(steps, row);
     }
@@ -113,30 +113,30 @@ async function upsertTogether(
   }
 }
 
-/** @param row the profile as it was written, or "nothing" if it is as it was. */
+/** @param row the written profile, or "nothing" if it did not change. */
 function settleSteps(steps: readonly Step<Item>[], row: ProfileRow | "nothing"): void {
   for (const step of steps) {
     if ("error" in step) step.item.outcome = step.error;
-    // Of a new profile the database knows more than the plan.
+    // Only the written row of a new profile has its compact reference.
     else if (step.created && row !== "nothing") step.item.outcome = { row, created: true, replayed: false };
     else step.item.outcome = { row: step.row, created: false, replayed: false };
   }
 }
 
 /**
- * Writes what is planned, with the operations that it belongs to.
- * @returns for each chain, in order, the profile as it then is, or "nothing" if nothing was to be written; undefined for one that was not as the
- * plan takes it to be. Somebody else may have been given an identifier meanwhile, or be at the same operation, or there may be room for some of it
- * only: then nothing is done, and each is to be done by itself.
+ * Writes planned chains and records their operations.
+ * @returns for each chain, in order, the written profile, "nothing" if it has no plan, or undefined if its profile had
+ * changed. All are undefined, and nothing is written, after another writer took an identifier or an operation, or when
+ * the outbox is full. Each item is then to be upserted alone.
  */
 async function writeUnlessLost(
   { database }: ProfileContext,
   attempt: Attempt,
   chains: readonly PlannedChain<Item>[],
 ): Promise<(ProfileRow | "nothing" | undefined)[]> {
-  const write = async (on: Attempt): Promise<(ProfileRow | "nothing" | undefined)[]> => {
+  const write = async (attemptOfWrite: Attempt): Promise<(ProfileRow | "nothing" | undefined)[]> => {
     const plans = chains.flatMap(({ plan }) => plan ?? []);
-    const written = plans.length > 0 ? await execute(on, plans) : [];
+    const written = plans.length > 0 ? await execute(attemptOfWrite, plans) : [];
     const rows = written.values();
     return chains.map(({ plan }) => (plan ? rows.next().value : "nothing"));
   };

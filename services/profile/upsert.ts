@@ -1,4 +1,4 @@
-/** Upserts, one by one. */
+/** Upserts of one profile. */
 import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -24,11 +24,11 @@ import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } fro
 import { OptimisticConflict, type Attempt } from "./attempts.ts";
 import { insert, save, type Edit, type NewProfile } from "./writing.ts";
 
-/** What became of an upsert. */
+/** The result of an upsert. */
 export interface Upserted {
   row: ProfileRow;
   created: boolean;
-  /** Nothing was done now, as it had been done with the same key. */
+  /** An earlier upsert with the same idempotency key had done it. */
   replayed: boolean;
 }
 
@@ -36,7 +36,7 @@ const keyAgeMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /**
  * Creates the profile that the identifiers belong to, or updates it.
- * @param property the one in the request is not looked at.
+ * @param property is used instead of the property id of the request.
  * @throws DaybookError with every field at fault.
  */
 export async function upsert(
@@ -51,7 +51,7 @@ export async function upsert(
   }
   const keyFault = findIdempotencyKeyFault(key);
   if (keyFault) throw DaybookError.ofFields([keyFault]);
-  // The key stands or falls with the write.
+  // In a transaction, because the key commits with the write.
   return oncePerOperation(
     context,
     property,
@@ -61,7 +61,7 @@ export async function upsert(
   );
 }
 
-/** The identifiers that an upsert is by, in normal form. @throws DaybookError with every field at fault. */
+/** The identifiers of an upsert, in normal form. @throws DaybookError with every field at fault. */
 export function readWanted(request: UpsertProfileRequest): WantedIdentifier[] {
   checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
   const faults: FieldError[] = [];
@@ -93,7 +93,7 @@ async function upsertWithKey(
   const expiresAt = formatMicros(now + keyAgeMaxMicros);
   const { id } = upserted.row;
   const [claimed] = await claimItemKey(database, [property, digest, fingerprint, id, expiresAt, formatMicros(now)]);
-  // Another upsert with this key was faster: the next attempt finds what it did.
+  // Another upsert claimed the key first. The next attempt finds its profile.
   if (!claimed) throw new OptimisticConflict();
   return upserted;
 }
@@ -109,14 +109,14 @@ async function upsertOnce(
   return { row, created: "made" in decision, replayed: false };
 }
 
-/** What an upsert comes to: a profile that is made, or a change of one. */
+/** What an upsert does: create a profile, or edit one. */
 export type Decision = { made: NewProfile } | { row: ProfileRow; edit: Edit };
 
 /**
- * Decides what an upsert comes to.
+ * Decides what an upsert does.
  * @param holders the profiles that have any of its identifiers.
- * @param under the attributes of the only holder, where several changes of them come one after the other. They are not taken back when this throws.
- * @throws DaybookError `identity_conflict`, `precondition_failed`, or what is wrong with attributes and location.
+ * @param under the attributes of the only holder, for several changes in a row. They are not reverted when this throws.
+ * @throws DaybookError `identity_conflict`, `precondition_failed`, or for faults of fields.
  */
 export function decide(
   request: UpsertProfileRequest,
@@ -149,7 +149,7 @@ export function decide(
   return { row, edit: { attributes, location, added, source, promoted, removed } };
 }
 
-/** Two items are the same when the caller sent the same in every field. */
+/** Two items are the same when the caller sent the same values in all fields. */
 function fingerprintOf(request: UpsertProfileRequest): Buffer {
   const {
     precondition: _condition,

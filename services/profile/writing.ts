@@ -1,7 +1,7 @@
 /**
- * Writes to profiles, right whatever races. A write reads the profile with its version, decides what to write, and writes only if the version
- * is still the same: two statements and no lock. When it loses it is tried again in a transaction that holds the profile, so that it gets its
- * attempt however many want the same one. The version stands for all that the profile shows, identifiers among it.
+ * Optimistic writes of profiles. A write reads the profile with its version, decides, and writes only if the version is
+ * still the same. After a conflict it is retried in a transaction that locks the profile, so that it succeeds however
+ * many writers compete. The version covers all that the profile shows, including its identifiers.
  */
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -19,15 +19,15 @@ import { readProfiles, readRow, writeProfiles, type ProfileIdentifierRow, type P
 import { oncePerOperation } from "./operations.ts";
 import { OptimisticConflict, type Attempt } from "./attempts.ts";
 
-/** The profile that a write by id goes to. */
+/** The profile that a write by id changes. */
 export interface Target {
   row: ProfileRow;
-  /** The merged profile that was named, if it was. */
+  /** TypeID of the merged profile that was named, if any. */
   resolvedFrom: string | undefined;
 }
 
 /**
- * Finds the profile that a write by id goes to: the survivor, when the one named is merged.
+ * Finds the profile that a write by id changes: the survivor, if the named profile is merged.
  * @throws DaybookError `resource_not_found` or `profile_redacted`, with `param`.
  */
 export async function findTarget(attempt: Attempt, id: Uuid, param: string): Promise<Target> {
@@ -35,13 +35,13 @@ export async function findTarget(attempt: Attempt, id: Uuid, param: string): Pro
   if (!named) throw new DaybookError("resource_not_found", "There is no such profile.", { param });
   const survivor = named.merged_into;
   const [row] = survivor === null ? [named] : await readProfiles(attempt.database, [attempt.property, [survivor]]);
-  // Merged away itself since the look at the one named.
+  // The survivor was itself merged between the two reads.
   if (!row || row.status === "merged") throw new OptimisticConflict([id]);
   if (row.status === "redacted") throw redacted(param);
   return { row: readRow(row), resolvedFrom: survivor === null ? undefined : encodeId("prof", id) };
 }
 
-/** What a request says of the profile that it writes to. */
+/** The fields of a request that name the profile. */
 export interface WriteRequest {
   propertyId: string;
   profileId: string;
@@ -51,9 +51,9 @@ export interface WriteRequest {
 
 /**
  * Writes to a profile by its id.
- * @param decide what to write, by the profile as it is; called once in each attempt.
+ * @param decide returns what to write, from the current profile; called once in each attempt.
  * @returns the profile after the write, whether it was given identifiers, and what to answer of the id that was named.
- * @throws DaybookError `invalid_id`, `resource_not_found`, `profile_redacted`, `precondition_failed`, and what `decide` throws.
+ * @throws DaybookError `invalid_id`, `resource_not_found`, `profile_redacted`, `precondition_failed`, or as `decide` does.
  */
 export async function writeToProfile(
   context: ProfileContext,
@@ -72,14 +72,14 @@ export async function writeToProfile(
   });
 }
 
-/** The error for whatever is to be written to a redacted profile. */
+/** The error for a write to a redacted profile. */
 export function redacted(param: string): DaybookError {
   return new DaybookError("profile_redacted", "The profile is redacted: nothing more is kept of this person.", {
     param,
   });
 }
 
-/** What a new profile is made of. */
+/** The content of a new profile. */
 export interface NewProfile {
   identifiers: readonly WantedIdentifier[];
   attributes: string;
@@ -87,18 +87,18 @@ export interface NewProfile {
   source: string;
 }
 
-/** A write that is decided: the profile as it will be, and what leads there. */
+/** A planned write: the profile after it, and the changes. */
 export interface Plan {
   row: ProfileRow;
-  /** The version that it is to have before; undefined for a profile that is new. */
+  /** The version that it must have before; undefined for a new profile. */
   version: number | undefined;
-  /** Those of its identifiers that it does not have yet. */
+  /** New identifiers, which `row` includes. */
   added: readonly ProfileIdentifierRow[];
-  /** Its attributes, if it did not have just these before. */
+  /** Its attributes, if they change. */
   attributes: string | undefined;
-  /** What is told of it. */
+  /** Outbox messages that announce the write. */
   messages: readonly Message[];
-  /** Ids of identifiers whose marks change, or that go. They need statements of their own, before and after. */
+  /** Ids of identifiers whose primary mark changes or that are removed; they need statements before and after. */
   demoted: ReadonlySet<Uuid>;
   promoted: ReadonlySet<Uuid>;
   removed: ReadonlySet<Uuid>;
@@ -106,7 +106,6 @@ export interface Plan {
 
 const none: ReadonlySet<Uuid> = new Set();
 
-/** Plans a new profile. */
 export function planInsert({ property, operation, now }: Attempt, profile: NewProfile): Plan {
   const { attributes, location, source } = profile;
   const id = operation ?? newUuid();
@@ -128,7 +127,7 @@ export function planInsert({ property, operation, now }: Attempt, profile: NewPr
   return { row, version: undefined, added, attributes, messages, demoted: none, promoted: none, removed: none };
 }
 
-/** Makes a profile. Fails as a lost race when anybody has one of the identifiers. */
+/** Creates a profile. Fails with a unique violation, which is retried, when an identifier is already held. */
 export async function insert(attempt: Attempt, profile: NewProfile): Promise<ProfileRow> {
   const plan = planInsert(attempt, profile);
   const [row] = await execute(attempt, [plan]);
@@ -136,20 +135,20 @@ export async function insert(attempt: Attempt, profile: NewProfile): Promise<Pro
   return row;
 }
 
-/** What is to change of a profile; what is left out stays. */
+/** Changes of a profile; an absent field stays as it is. */
 export interface Edit {
   attributes?: string;
   location?: StoredLocation | null;
   tags?: readonly string[];
-  /** Identifiers that it does not have. */
+  /** Identifiers that it does not have yet. */
   added?: readonly WantedIdentifier[];
-  /** Where those come from. */
+  /** Source of the added identifiers. */
   source?: string;
-  /** Ids of identifiers that are to be the primary ones of their types. */
+  /** Ids of identifiers that become the primary ones of their types. */
   promoted?: readonly Uuid[];
-  /** Ids of identifiers that it is to lose. */
+  /** Ids of identifiers that are removed. */
   removed?: readonly Uuid[];
-  /** It changes beside what is written here, and its version is to be above this one. */
+  /** Forces a write, after which the version is above this one. */
   versionAbove?: number;
 }
 
@@ -199,13 +198,13 @@ export function isCompound({ demoted, promoted, removed }: Plan): boolean {
   return demoted.size + promoted.size + removed.size > 0;
 }
 
-/** Writes to a profile, unless that would change nothing. @returns the profile as it then is. */
+/** Writes to a profile, unless nothing changes. @returns the profile after it. */
 export async function save(attempt: Attempt, row: ProfileRow, edit: Edit): Promise<ProfileRow> {
   const plan = planEdit(attempt, row, edit);
   if (!plan) return row;
   const { database, property } = attempt;
   const { demoted, promoted, removed } = plan;
-  // Whoever holds one profile does not wait for another.
+  // An attempt that locks profiles locks them all at its start, so that it never waits for another.
   const mustHold = isCompound(plan) || attempt.held.size > 0;
   if (mustHold && !attempt.held.has(row.id)) throw new OptimisticConflict([row.id]);
   const now = formatMicros(attempt.now);
@@ -218,13 +217,13 @@ export async function save(attempt: Attempt, row: ProfileRow, edit: Edit): Promi
 }
 
 /**
- * Does what plans say, each of another profile, in one statement; what is compound in them is left to the caller.
- * @returns for each plan, in order, the profile as it now is; undefined for one that was not as the plan takes it to be.
+ * Executes plans, each of a different profile, in one statement. The caller does the compound parts.
+ * @returns for each plan, in order, the profile after it; undefined if the version had changed or the row was locked.
  */
 export async function execute(attempt: Attempt, plans: readonly Plan[]): Promise<(ProfileRow | undefined)[]> {
   const { database, property } = attempt;
-  const messages = plans.flatMap(({ row, messages: some }) =>
-    some.map((message) => ({ ...message, profile_id: row.id })),
+  const messages = plans.flatMap(({ row, messages: ofPlan }) =>
+    ofPlan.map((message) => ({ ...message, profile_id: row.id })),
   );
   if (messages.length > 0) attempt.checkRoom();
   const done = await writeProfiles(database, [
@@ -246,7 +245,7 @@ export async function execute(attempt: Attempt, plans: readonly Plan[]): Promise
   });
 }
 
-/** Which identifiers gain the primary mark and which lose it, so that a type has one at the most. */
+/** Which identifiers gain or lose the primary mark, so that each type has at most one. */
 function changePrimaries(
   current: readonly ProfileIdentifierRow[],
   added: readonly ProfileIdentifierRow[],

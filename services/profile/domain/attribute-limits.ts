@@ -1,10 +1,10 @@
-/** What attributes may be, and what is wrong with those that may not be. */
+/** Limits of attributes. */
 import type { FieldError } from "#shared/values/errors.ts";
 import { parseJson } from "#shared/json/json.ts";
 import { findSizeFault } from "#shared/values/json-fields.ts";
 import { quoteName } from "#shared/values/wording.ts";
 
-/** Reads JSON text of a caller. @returns undefined, which is no JSON, for what is none: then `faults` has why. */
+/** Parses JSON text of a caller. @returns undefined if it is not JSON, with the reason in `faults`. */
 export function readJson(text: string, param: string, faults: FieldError[]): unknown {
   try {
     return parseJson(text);
@@ -14,7 +14,7 @@ export function readJson(text: string, param: string, faults: FieldError[]): unk
   }
 }
 
-/** What is wrong with the length of all attributes of a profile. @param param names what made them too large. */
+/** The fault of attributes that are too large together, if any. @param param names what made them too large. */
 export function findTotalSizeFault(text: string, param: string): FieldError | undefined {
   const fault = findSizeFault(text, param);
   return fault && { ...fault, message: `${fault.message} The limit is that of all attributes of a profile together.` };

@@ -1,4 +1,4 @@
-/** Operations on attributes: each changes what stands at a path. */
+/** Operations on attributes: each changes the value at a path. */
 import type { FieldError } from "#shared/values/errors.ts";
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { findPathFault, levelsOf } from "#shared/values/attribute-operations.ts";
@@ -12,13 +12,13 @@ export type AttributeOperation = { path: readonly string[] } & (
   | { op: "set" | "append_unique" | "remove"; valueJson: string }
 );
 
-/** An array as a set, under many operations: each costs no more than its value, and what is removed goes all at once, when it settles. */
+/** An array as a set. Each operation costs no more than its value, because `settle` removes all items at once. */
 class ArrayAsSet {
   readonly #array: JsonValue[];
-  /** Of each item, removed or not, the canonical form. */
+  /** The canonical form of each item, removed or not. */
   readonly #names: string[];
   readonly #there: Set<string>;
-  /** Those of a name that stand before this index are removed. */
+  /** Items with this name before this index are removed. */
   readonly #removedBefore = new Map<string, number>();
 
   constructor(array: JsonValue[]) {
@@ -54,15 +54,15 @@ class ArrayAsSet {
   }
 }
 
-/** Arrays that operations have looked into, for as long as they are there. */
+/** The sets of arrays that operations have used. */
 export type ArraySets = WeakMap<JsonValue[], ArrayAsSet>;
 
 /**
  * Applies one operation.
  * @param root holds at least the first key of its path, if the attributes have it.
- * @param sets is given the array that is looked into, if one is.
- * @param faults is given why the operation is impossible, if it is.
- * @returns that array as a set, which is to be settled after the last operation.
+ * @param sets collects the array that the operation uses, if any.
+ * @param faults collects why the operation is impossible.
+ * @returns that array as a set, to be settled after the last operation.
  */
 export function applyOperation(
   root: JsonObject,
@@ -87,7 +87,9 @@ export function applyOperation(
   else if (Object.hasOwn(parent, key)) {
     const array = parent[key];
     if (!Array.isArray(array)) {
-      const message = `${quoteName(`${param}.path`)} must lead to an array for the operation "${op}"; the profile has another value there.`;
+      const message =
+        `${quoteName(`${param}.path`)} must lead to an array for the operation "${op}"; ` +
+        "the profile has another value there.";
       faults.push({ code: "not_an_array", message, param: `${param}.path` });
       return undefined;
     }
@@ -100,7 +102,7 @@ export function applyOperation(
   return undefined;
 }
 
-/** The object that holds the last key of a path; undefined when it is missing and is not to be made, or cannot be. */
+/** The object that holds the last key of a path; undefined if it is missing, and may not or cannot be created. */
 function findParent(
   root: JsonObject,
   path: readonly string[],
@@ -125,7 +127,7 @@ function findParent(
   return parent;
 }
 
-/** Sets a key, whatever its name: an assignment to `__proto__` would set no key. */
+/** Sets a key of any name, because a plain assignment to `__proto__` would set no key. */
 export function assign(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -22,7 +22,7 @@ test("each key of the patch replaces that key, the others stay", () => {
   );
   fc.assert(
     fc.property(objects, objects, (current, patch) => {
-      // Through text, as -0 and the like are not what JSON keeps.
+      // Through text, because JSON does not keep values such as -0.
       const [before, changes] = [JSON.stringify(current), JSON.stringify(patch)];
       const merged = JSON.parse(patched(before, changes)) as object;
       const expected = new Map([
@@ -59,7 +59,7 @@ describe("operations", () => {
   type Tree = Map<string, Node>;
   type Node = Tree | string[] | string;
 
-  /** What the operations are to do, on maps and lists of JSON text: as simple as it can be said. */
+  /** A simple model of the operations, on maps and lists of JSON text. */
   function applyToModel(root: Tree, { path, ...operation }: AttributeOperation): string | undefined {
     let parent = root;
     for (const key of path.slice(0, -1)) {
@@ -137,7 +137,7 @@ describe("operations", () => {
       Array.from({ length: 100 }, () => append),
     );
     expect(text).toBe(`{"a":[${number}]}`);
-    // A run of zeros that does not end the number: it is looked at once.
+    // A run of zeros that does not end the number must be scanned once.
     const long = `1${"0".repeat(200_000)}1`;
     const remove: AttributeOperation = { op: "remove", path: ["a"], valueJson: long };
     const [one, other] = [{ ...remove, op: "append_unique" } as const, { ...remove, path: ["b"] }];
@@ -251,7 +251,7 @@ describe("changes one after the other", () => {
           const alone = new Attributes(text);
           expect(attempt(together, one)).toEqual(attempt(alone, one));
           expect(together.text).toBe(alone.text);
-          // The order of an object's keys, and no other.
+          // Exactly the key order of a JavaScript object.
           expect(together.text).toBe(JSON.stringify(JSON.parse(alone.text)));
           text = alone.text;
         }

@@ -1,4 +1,4 @@
-/** Custom attributes of a profile: a JSON object, kept as text. */
+/** Custom attributes of a profile: a JSON object, stored as text. */
 import { checkFaults, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { count } from "#shared/values/count.ts";
@@ -14,19 +14,19 @@ interface Entry {
   key: string;
   /** Both as JSON: `"key":value`. */
   member: string;
-  /** The value, once an operation has looked into it. */
+  /** The parsed value, once an operation has used it. */
   value?: JsonValue;
 }
 
 /**
- * Attributes under changes that come one after the other. They are read once. A change then costs what it says and what it touches, and not all
- * there is: the text is put together from those of the keys.
+ * Attributes that take several changes. They are parsed once. A change then parses and serializes only the keys that it
+ * touches, because the text is joined from those of the keys.
  */
 export class Attributes {
   #text: string;
-  // What leads back from the last change, and the text before it.
+  // The undo of the last change, and the text before it.
   #last: { undo: Undo; text: string } | undefined;
-  // By key, in the order in which they came; undefined until something changes.
+  // By key, in order of insertion; undefined until the first change.
   #entries: Map<string, Entry> | undefined;
   readonly #sets: ArraySets = new WeakMap();
 
@@ -35,17 +35,16 @@ export class Attributes {
     this.#text = text;
   }
 
-  /** As JSON. */
   get text(): string {
     return this.#text;
   }
 
   /**
-   * Replaces whole top-level keys, then applies operations in order; all of it or nothing.
+   * Replaces whole top-level keys, then applies operations in order; all or nothing.
    * @param patch the text of a JSON object; its keys win.
-   * @param operations without those that were refused before.
-   * @param faults collects why nothing is changed: `invalid_path`, `not_an_array`, `too_many_items` or `parameter_invalid`; params are
-   * `attributes` or start with `attribute_operations.<index>`.
+   * @param operations undefined for one that was already refused.
+   * @param faults collects why nothing is changed: `invalid_path`, `not_an_array`, `too_many_items` or
+   * `parameter_invalid`; params are or start with `attributes` or `attribute_operations`.
    */
   change(
     patch: string | undefined,
@@ -74,7 +73,7 @@ export class Attributes {
     this.#entries = undo.restore();
   }
 
-  /** Takes the last change back, unless the text is this one. @param text after that change, or before it. */
+  /** Reverts the last change if `text` is from before it. @throws RangeError if it is neither that nor current. */
   revertTo(text: string): void {
     if (text === this.#text) return;
     if (text !== this.#last?.text) throw new RangeError("only the last change can be taken back");
@@ -133,29 +132,29 @@ export class Attributes {
   }
 }
 
-/** What leads back from a change that is refused in the middle. */
+/** Reverts a change. */
 class Undo {
   readonly #entries: Map<string, Entry>;
   readonly #before = new Map<string, Entry | undefined>();
-  // From before the first key was taken out, which cannot be put back into its place.
+  // The entries before the first removal, because a removed key cannot be put back in its place.
   #order: Entry[] | undefined;
 
   constructor(entries: Map<string, Entry>) {
     this.#entries = entries;
   }
 
-  /** Keeps what a key is, before it changes. */
+  /** Saves the entry of a key before it changes. */
   note(key: string): void {
     if (!this.#before.has(key)) this.#before.set(key, this.#entries.get(key));
   }
 
-  /** Takes a key out that was noted. */
+  /** Removes a key that was noted. */
   remove(key: string): void {
     this.#order ??= [...this.#entries.values()];
     this.#entries.delete(key);
   }
 
-  /** The entries as they were. */
+  /** The entries before the change. */
   restore(): Map<string, Entry> {
     const restored = new Map<string, Entry>();
     for (const entry of this.#order ?? this.#entries.values()) {
@@ -165,7 +164,7 @@ class Undo {
         continue;
       }
       const before = this.#before.get(key);
-      // An operation may have changed a value that it looked into: such a one is read again.
+      // Without the parsed value, because an operation may have changed it in place.
       if (before) restored.set(key, { key, member: before.member });
     }
     return restored;
@@ -193,7 +192,7 @@ const digit = { first: 0x30, last: 0x39 };
 const indexPattern = /^(?:0|[1-9]\d{0,9})$/;
 const indexMax = 2 ** 32 - 2;
 
-/** The text, in the order of an object: keys that are indexes of an array stand in front, the lowest first. */
+/** The text, in the key order of a JavaScript object: array indexes first, in ascending order. */
 function textOf(entries: ReadonlyMap<string, Entry>): string {
   const indexed: Entry[] = [];
   const others: string[] = [];
@@ -207,12 +206,12 @@ function textOf(entries: ReadonlyMap<string, Entry>): string {
 
 function isIndex(key: string): boolean {
   const code = key.charCodeAt(0);
-  // A quick look first: nearly all keys are none.
+  // The first character is checked first, because nearly all keys are not indexes.
   return code >= digit.first && code <= digit.last && indexPattern.test(key) && Number(key) <= indexMax;
 }
 
 /**
- * What a profile has after another was merged into it: its own values win, key by key.
+ * Merges the attributes of another profile into those of a profile, whose own values win, key by key.
  * @returns the attributes, and the keys that came from the other.
  * @throws DaybookError `parameter_invalid` when both together are too large for one profile.
  */
@@ -227,7 +226,7 @@ export function mergeAttributes(own: string, other: string): { attributes: strin
   return { attributes: text, moved: theirs.map(([key]) => key) };
 }
 
-/** The keys and values of a patch; undefined when it is none: then `faults` has why. */
+/** The keys and values of a patch; undefined if it is invalid, with the reasons in `faults`. */
 function readPatch(text: string, faults: FieldError[]): [string, unknown][] | undefined {
   const value = readJson(text, "attributes", faults);
   if (value === undefined) return undefined;

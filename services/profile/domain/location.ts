@@ -1,18 +1,18 @@
-/** Where a person is, as far as known. */
+/** The location of a person. */
 import type { FieldError } from "#shared/values/errors.ts";
 import { findTimezone } from "#shared/values/places.ts";
 import { findLocationFault, locationFields, type LocationField } from "#shared/values/location.ts";
 
-/** What is known; a field that is not known is absent. */
+/** An unknown field is absent. */
 export type StoredLocation = Partial<Record<LocationField, string>>;
 
-/** New values by field; null empties a field, and a field left out stays. */
+/** New values by field; null deletes a field, and an absent field stays. */
 export type LocationChanges = Partial<Record<LocationField, string | null>>;
 
 /**
- * Writes changes into a location.
+ * Applies changes to a location.
  * @param faults collects every field at fault.
- * @returns what is known then; null when it is nothing.
+ * @returns the location; null when it has no field.
  */
 export function changeLocation(
   current: StoredLocation | null,
@@ -34,7 +34,7 @@ export function changeLocation(
   return Object.keys(result).length > 0 ? result : null;
 }
 
-/** What is known after another profile was merged into one: its own fields win. @returns the location, and the fields that came. */
+/** Merges another profile's location; own fields win. @returns the location, and the fields of the other. */
 export function mergeLocations(
   own: StoredLocation | null,
   other: StoredLocation | null,
@@ -43,7 +43,6 @@ export function mergeLocations(
   return { location: moved.length > 0 ? { ...other, ...own } : own, moved };
 }
 
-/** Whether two locations say the same. */
 export function isSameLocation(one: StoredLocation | null, other: StoredLocation | null): boolean {
   return locationFields.every((field) => one?.[field] === other?.[field]);
 }

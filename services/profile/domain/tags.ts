@@ -6,16 +6,16 @@ import { isLongerThan } from "#shared/values/text.ts";
 const tagLengthMax = 255;
 const tagsMax = 250;
 
-/** What is to become of the tags of a profile. */
+/** A change of the tags of a profile. */
 export interface TagChange {
   add: readonly string[];
   remove: readonly string[];
-  /** Take away all but those that are added. */
+  /** Removes all tags except the added ones. */
   replace: boolean;
 }
 
 /**
- * Changes tags. Those that stay keep their places, new ones stand behind them.
+ * Changes tags. Kept tags keep their order, and new tags follow them.
  * @throws DaybookError `parameter_invalid` with every tag at fault, `too_many_items`.
  */
 export function changeTags(current: readonly string[], change: TagChange): string[] {

@@ -2,27 +2,27 @@ CREATE TABLE profile.profiles (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'merged', 'redacted')),
-  -- json, not jsonb: numbers and the order of keys come back as they were sent.
+  -- json, not jsonb, because it keeps numbers and the order of keys as they were sent.
   attributes json NOT NULL DEFAULT '{}',
   tags text[] NOT NULL DEFAULT '{}',
   location jsonb,
   merged_into uuid,
-  -- A compact reference, for the properties that have them.
+  -- A compact reference, if the property has them.
   profile_ref text,
-  -- One up for each write of anything that the profile shows.
+  -- Increases with each write that changes what the profile shows.
   version bigint NOT NULL DEFAULT 1,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, id),
   CHECK ((status = 'merged') = (merged_into IS NOT NULL))
 );
--- The two orders of a list, by state because a list is of one state. The condition holds for every row: only a
--- statement that has the condition too, as the lists do, can use these indexes. Without statistics an index of the lists
--- was measured to be taken for the primary key.
+-- The orders of a list, which is of one status. The condition is true for every row, but only statements that repeat
+-- it, such as the lists, can use these indexes. Without statistics PostgreSQL was measured to choose such an index over
+-- the primary key.
 CREATE INDEX profiles_created ON profile.profiles (property_id, status, created_at, id) WHERE created_at > '-infinity';
 CREATE INDEX profiles_updated ON profile.profiles (property_id, status, updated_at, id) WHERE updated_at > '-infinity';
 CREATE INDEX profiles_tags ON profile.profiles USING gin (tags) WHERE tags <> '{}';
--- Finds what was merged into a profile.
+-- Finds the profiles that were merged into a profile.
 CREATE INDEX profiles_merged ON profile.profiles (property_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE UNIQUE INDEX profiles_ref ON profile.profiles (property_id, profile_ref) WHERE profile_ref IS NOT NULL;
 
@@ -45,21 +45,21 @@ CREATE TABLE profile.identifiers (
   updated_at timestamptz NOT NULL,
   -- An identifier belongs to one profile of its property.
   PRIMARY KEY (property_id, type, value),
-  -- Finds those of a profile, oldest first.
+  -- Finds the identifiers of a profile, oldest first.
   UNIQUE (property_id, profile_id, id),
   FOREIGN KEY (property_id, profile_id) REFERENCES profile.profiles (property_id, id)
 );
 
--- A profile has one primary identifier of a type at the most.
+-- A profile has at most one primary identifier of each type.
 CREATE UNIQUE INDEX identifiers_primary ON profile.identifiers (property_id, profile_id, type) WHERE is_primary;
 
--- Who merged what, when, and what came with it. Names and ids only, no values.
+-- Records of merges. Names and ids only, no values.
 CREATE TABLE profile.merges (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   survivor_id uuid NOT NULL,
   source_id uuid NOT NULL,
-  -- The id of an API key, or the name of whoever acted within the mesh.
+  -- The id of an API key, or the name of an internal caller.
   merged_by text NOT NULL,
   request_id text NOT NULL,
   merged_at timestamptz NOT NULL,
@@ -71,10 +71,10 @@ CREATE TABLE profile.merges (
 );
 CREATE INDEX merges_survivor ON profile.merges (property_id, survivor_id);
 
--- Keys of items of batches, so that a repeat is not done again.
+-- Idempotency keys of batch items.
 CREATE TABLE profile.item_keys (
   property_id uuid NOT NULL,
-  -- A digest, as keys may tell of a person: see key-digest.ts.
+  -- A digest, because keys may contain personal data: see key-digest.ts.
   key text NOT NULL,
   -- SHA-256 of the item.
   fingerprint bytea NOT NULL,
@@ -84,19 +84,19 @@ CREATE TABLE profile.item_keys (
 );
 CREATE INDEX item_keys_expiry ON profile.item_keys (expires_at);
 
--- What the attributes of a property's profiles were seen to be.
+-- The observed schema of the attributes of a property.
 CREATE TABLE profile.attribute_schemas (
   property_id uuid PRIMARY KEY,
   -- {"<path>": "<type>"}
   schema jsonb NOT NULL DEFAULT '{}'
 );
 
--- Operations that were done: asked for again they change nothing. Names and ids only, no values.
+-- Operations that were done, so that a retry changes nothing. Names and ids only, no values.
 CREATE TABLE profile.operations (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   profile_id uuid NOT NULL,
-  -- What to answer beside the profile as it is.
+  -- The result without the profile.
   note jsonb NOT NULL,
   expires_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, id)
@@ -122,13 +122,13 @@ CREATE TABLE profile.import_chunks (
   property_id uuid NOT NULL,
   job_id uuid NOT NULL,
   chunk integer NOT NULL,
-  -- Its items as protobuf; null once it is finished, so that nothing more is kept of them than what became of them.
+  -- Its items as protobuf; null once it is finished, so that only their results are kept.
   payload bytea,
   PRIMARY KEY (property_id, job_id, chunk),
   FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
--- What was written.
+-- Profiles that a job wrote.
 CREATE TABLE profile.import_profiles (
   property_id uuid NOT NULL,
   job_id uuid NOT NULL,
@@ -137,7 +137,7 @@ CREATE TABLE profile.import_profiles (
   FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
--- What was refused.
+-- Items that a job refused.
 CREATE TABLE profile.import_errors (
   property_id uuid NOT NULL,
   job_id uuid NOT NULL,
@@ -150,23 +150,23 @@ CREATE TABLE profile.import_errors (
   FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
--- A row stays until its message was taken. A published row says where its message is: in which epoch of the
--- stream (the instant that it was made, as the server writes it), and at which sequence.
+-- A row stays until its message was taken. A published row has the sequence of its message, and the epoch of the stream
+-- (the instant at which the stream was made, as the server writes it).
 CREATE TABLE profile.outbox (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   subject text NOT NULL,
   payload bytea NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
-  -- When the row is to be published, or was.
+  -- When the row is due, or when it was published.
   available_at timestamptz NOT NULL DEFAULT now(),
   epoch text,
   sequence bigint,
-  -- Why the message was refused the last time.
+  -- The last error of publishing.
   failure text,
   PRIMARY KEY (property_id, id),
   CHECK ((epoch IS NULL) = (sequence IS NULL))
 );
--- Each row is in one of the two.
+-- Each row is in exactly one of these.
 CREATE INDEX outbox_waiting ON profile.outbox (id) WHERE sequence IS NULL;
 CREATE INDEX outbox_published ON profile.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;

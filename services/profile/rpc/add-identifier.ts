@@ -31,7 +31,7 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
     });
     const id = find(row, identifier);
     if (id === undefined) {
-      // Asked again for an operation that was done before.
+      // A retry of an operation that was done before.
       const message = "The identifier was added, and was taken from the profile since.";
       throw new DaybookError("resource_not_found", message, { param: "identifier.value" });
     }

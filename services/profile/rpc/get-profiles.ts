@@ -17,14 +17,14 @@ export function getProfiles({ reads }: ProfileContext): ServiceImpl<typeof Profi
     const ids = [...new Set(profileIds.map((id) => decodeId("prof", id, "profile_ids")))];
     const reader = reads.of(property, signal);
     const rows = await readProfiles(reader, [property, ids]);
-    const shown = resolveMerged ? await resolve(reader, property, rows) : rows;
-    return create(GetProfilesResponseSchema, { profiles: shown.map((row) => toProfile(readRow(row))) });
+    const resolved = resolveMerged ? await resolve(reader, property, rows) : rows;
+    return create(GetProfilesResponseSchema, { profiles: resolved.map((row) => toProfile(readRow(row))) });
   };
 
   async function resolve(reader: Queryable, property: Uuid, rows: StoredProfileRow[]): Promise<StoredProfileRow[]> {
     if (rows.every(({ merged_into }) => merged_into === null)) return rows;
     const survivors = new Set(rows.map(({ id, merged_into }) => merged_into ?? id));
-    // Again, should a survivor be merged between the looks.
+    // Recursive, because a survivor may be merged between the reads.
     return resolve(reader, property, await readProfiles(reader, [property, [...survivors]]));
   }
 }

@@ -27,7 +27,7 @@ const anyMax = 500;
 
 type Sort = ListShape["sort"];
 
-/** The parts of each order, one behind the other when it ascends: profiles without an email follow all that have one. */
+/** The parts of each ascending order, one after the other: profiles without an email follow those with one. */
 const partsOf: Record<ProfileSort, readonly Sort[]> = {
   [ProfileSort.UNSPECIFIED]: ["created_at"],
   [ProfileSort.CREATED_AT]: ["created_at"],
@@ -36,7 +36,7 @@ const partsOf: Record<ProfileSort, readonly Sort[]> = {
   [ProfileSort.EMAIL]: ["email", "without_email"],
 };
 
-/** A place in a list: the part of the order that it is in, and where in that; without `after` its beginning. */
+/** A place in a list: a part of the order, and the place within it; without `after` the beginning of the part. */
 interface Place {
   part: Sort;
   after?: readonly string[];
@@ -82,7 +82,7 @@ export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
     return create(ListProfilesResponseSchema, { profiles, hasMore });
   };
 
-  /** @returns the ids that fulfil every condition that names profiles or identifiers; undefined when there is none. */
+  /** @returns the ids that match all conditions on ids and identifiers; undefined without such conditions. */
   async function findWanted(
     reader: Queryable,
     property: Uuid,
@@ -94,7 +94,7 @@ export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
     checkCount(request.identifiers.length, identifiersMax, "identifiers");
     if (request.profileIds.length > 0) {
       const named = request.profileIds.map((id) => decodeId("prof", id, "profile_ids"));
-      // A merged profile stands for its survivor, unless those that are merged are asked for.
+      // A merged profile is replaced by its survivor, unless the list asks for merged profiles.
       const keepsMerged = request.status === ProfileStatus.MERGED;
       const targets = keepsMerged ? [] : await findTargets(reader, [property, [...new Set(named)]]);
       const survivorOf = new Map(targets.map(({ id, merged_into: survivor }) => [id, survivor ?? id]));
@@ -107,7 +107,7 @@ export function listProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
     if (request.identifiers.length > 0) {
       const owners = await findOwnersOf(reader, property, request.identifiers, "identifiers");
       const holders = new Set(owners.map(({ profile_id }) => profile_id));
-      // Whoever has them all is one or nobody.
+      // At most one profile can have all of them.
       const hasAll = owners.length === request.identifiers.length && holders.size === 1;
       sets.push(hasAll ? holders : new Set());
     }
@@ -128,7 +128,7 @@ function checkCount(count: number, max: number, param: string): void {
   throw new DaybookError("too_many_items", `There are at most ${max} of ${param} to look for.`, { param });
 }
 
-/** A place in a list, as its order names it; undefined for its beginning. */
+/** The place after a position; undefined for the beginning. */
 function toPlace(sort: ProfileSort, after: ProfilePosition | undefined): Place | undefined {
   if (!after) return undefined;
   if (sort === ProfileSort.EMAIL && after.email !== undefined) return { part: "email", after: [after.email] };
@@ -139,7 +139,7 @@ function toPlace(sort: ProfileSort, after: ProfilePosition | undefined): Place |
   return after.time && { part, after: [formatMicros(fromTimestamp(after.time)), id] };
 }
 
-/** Where a list goes on behind a profile. */
+/** The place after a profile. */
 function placeOf(sort: ProfileSort, row: ProfileRow): Place {
   if (sort === ProfileSort.EMAIL) {
     const emails = row.identifiers.filter(({ type }) => type === "email");

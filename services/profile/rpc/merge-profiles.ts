@@ -38,7 +38,7 @@ export function mergeProfiles(context: ProfileContext): ServiceImpl<typeof Profi
       checkPrecondition(request.precondition, survivor.version);
       return { row: await mergeInto(tx, attempt, readRow(survivor), readRow(source), callOf(handlerContext)) };
     };
-    // Both are held from the first attempt on.
+    // Both are locked from the first attempt on.
     const { row } = await oncePerOperation(context, property, request, merge, [survivorId, sourceId]);
     return create(MergeProfilesResponseSchema, { profile: toProfile(row) });
   };
@@ -54,7 +54,9 @@ async function mergeInto(
   const { property } = attempt;
   const identifierCount = survivor.identifiers.length + source.identifiers.length;
   if (identifierCount > identifiersPerProfileMax) {
-    const message = `The merge would give the profile ${identifierCount} identifiers, and a profile has at most ${identifiersPerProfileMax}. Remove some first.`;
+    const message =
+      `The merge would give the profile ${identifierCount} identifiers, ` +
+      `and a profile has at most ${identifiersPerProfileMax}. Remove some first.`;
     throw new DaybookError("too_many_items", message, { param: "source_profile_id" });
   }
   const now = formatMicros(attempt.now);
@@ -70,7 +72,7 @@ async function mergeInto(
     attributes,
     location,
     tags: [...survivor.tags, ...movedTags],
-    // Above whatever version any id that leads here from now on was read in, so that If-Match is never fulfilled by another record.
+    // Above the version of every id that now leads here, so that If-Match never matches another record's version.
     versionAbove: source.version + 1,
   });
   const moved = {

@@ -16,8 +16,8 @@ import { findSources, redactMerges } from "../sql/merges.ts";
 import { readProfiles, readRow, redactProfile as redact, type ProfileRow } from "../sql/profiles.ts";
 import { retryConflicts, OptimisticConflict, type Attempt } from "../attempts.ts";
 
-// It is told again for events that were on their way, having been given this profile before: soon, for nearly all of them, and once more after
-// longer than any can take, as a call lasts 10 s and a statement 30 s.
+// The redaction is announced again for events that were resolved before it and stored after it. Nearly all are stored
+// within 5 s, and all within 120 s, because a call lasts at most 10 s and a statement 30 s.
 const sweepDelaysSeconds = [5, 120];
 
 export function redactProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["redactProfile"] {
@@ -48,7 +48,7 @@ export function redactProfile(context: ProfileContext): ServiceImpl<typeof Profi
   };
 }
 
-/** Tells of a redaction once more: whatever was stored since, or by a release that emptied less, goes too. The profile stays as it is. */
+/** Announces a redaction again, to delete what was stored since or was kept by an older release. */
 async function sweepAgain(
   tx: Transaction,
   attempt: Attempt,
@@ -59,7 +59,7 @@ async function sweepAgain(
   return { row, replaced: [] };
 }
 
-/** @returns the profile as it now is, and where the bus has messages that speak of it. */
+/** @returns the redacted profile, and the places of replaced messages on the bus. */
 async function empty(
   { schemas }: ProfileContext,
   tx: Transaction,
@@ -74,7 +74,7 @@ async function empty(
   if (!written) throw new OptimisticConflict([row.id]);
   await schemas.forget(tx, property, row.attributes);
   await redactMerges(tx, [property, [row.id, ...sources]]);
-  // What it has lost since it gained it is its own too, where anonymous events are concerned.
+  // An identifier that it gained and lost counts as its own, because anonymous events may have it.
   const { taken, replaced } = await forgetIdentifiers(tx, property, [row.id, ...sources]);
   const known = [...row.identifiers, ...taken];
   await emptyImportErrorsOf(tx, property, known);

@@ -23,7 +23,7 @@ import { findTargets, type ProfileRow } from "../sql/profiles.ts";
 import { redacted } from "../writing.ts";
 
 const referencesMax = 1000;
-// Each attempt loses only to a profile made or unmade in that very moment.
+// An attempt fails only if a profile is created or loses an identifier at the same moment.
 const attemptsMax = 5;
 
 export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["resolveProfiles"] {
@@ -102,7 +102,7 @@ function answerId(uuid: Uuid, known: ReadonlyMap<string, Named>): Outcome {
   return { case: "profile", value: named === survivor ? value : { ...value, resolvedFrom: encodeId("prof", uuid) } };
 }
 
-/** @returns the profiles named, by id, and the survivors of those that are merged. */
+/** @returns the named profiles and the survivors of merged ones, by id. */
 async function findKnown(
   database: Database,
   property: Uuid,
@@ -141,7 +141,7 @@ async function findOrCreateOwners(
   }
 }
 
-/** Makes a profile for each identifier that still nobody has. @returns those that were made. */
+/** Creates a profile for each identifier that is still free. @returns the owners that were created. */
 async function createFor(
   { database, clock, relay }: ProfileContext,
   property: Uuid,
@@ -160,7 +160,7 @@ async function createFor(
     relay.wake();
     return made;
   } catch (error) {
-    // A compact reference stands at another profile: the next attempt draws others.
+    // Another profile has one of the compact references. The next attempt draws new ones.
     if (isUniqueViolation(error)) return [];
     throw error;
   }

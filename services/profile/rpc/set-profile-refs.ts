@@ -8,7 +8,7 @@ import type { ProfileContext } from "../context.ts";
 import { newProfileRef } from "../domain/ref.ts";
 import { assignRefs, findWithoutRef, setRefs } from "../sql/refs.ts";
 
-// A statement holds its locks only briefly, and a call ends long before its deadline.
+// A statement holds its locks briefly, and a call ends long before its deadline.
 const rowsMax = 1_000;
 const statementsMax = 20;
 
@@ -27,13 +27,13 @@ export function setProfileRefs(context: ProfileContext): ServiceImpl<typeof Prof
     return create(SetProfileRefsResponseSchema, { assigned, complete: false });
   };
 
-  /** @returns how many were given one. */
+  /** @returns the number of profiles that got a reference. */
   async function assign(property: Uuid, ids: Uuid[]): Promise<number> {
     const now = formatMicros(clock.nowMicros());
     try {
       return (await assignRefs(database, [property, now, ids.map((id) => ({ id, ref: newProfileRef() }))])).length;
     } catch (error) {
-      // One of them stands at another profile. The next call draws others.
+      // Another profile has one of the references. The next round draws new ones.
       if (isUniqueViolation(error)) return 0;
       throw error;
     }

@@ -2,7 +2,6 @@ import type { ValueTypeName } from "#shared/values/observed-schema.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
-/** A row of profile.attribute_schemas. */
 export interface AttributeSchemaRow {
   schema: Record<string, ValueTypeName>;
 }
@@ -12,7 +11,7 @@ export const readSchema = statement<[property: Uuid], AttributeSchemaRow>(
   `SELECT schema FROM profile.attribute_schemas WHERE property_id = $1`,
 );
 
-/** Reads a schema, made empty where there is none, and holds off other writers until the end of the transaction. */
+/** Reads a schema, creates an empty one if it is missing, and locks it until the end of the transaction. */
 export const lockSchema = statement<[property: Uuid], AttributeSchemaRow>(
   "profile.attribute_schemas.lock",
   `INSERT INTO profile.attribute_schemas (property_id) VALUES ($1)
@@ -25,7 +24,7 @@ export const writeSchema = statement<[property: Uuid, schema: string]>(
   `UPDATE profile.attribute_schemas SET schema = $2 WHERE property_id = $1`,
 );
 
-/** Attributes of a property's profiles, the newest first. */
+/** Attributes of a property's profiles, newest first. */
 export const readNewestAttributes = statement<
   [property: Uuid, before: Uuid, limit: number],
   { id: Uuid; attributes: string }

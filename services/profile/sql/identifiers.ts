@@ -3,7 +3,7 @@ import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** Whose an identifier is. */
+/** The owner of an identifier. */
 export interface IdentifierOwnerRow {
   type: string;
   value: string;
@@ -13,9 +13,8 @@ export interface IdentifierOwnerRow {
 const wanted = columns(2, { type: "text", value: "text" });
 
 /**
- * Identifiers that nobody has give no row. One look-up each (LATERAL with LIMIT 1): a plain join is planned by the
- * statistics of a table that may have been empty when they were made, and was measured to read all identifiers of the
- * property.
+ * A free identifier gives no row. One look-up each (LATERAL with LIMIT 1), because a plain join with statistics of an
+ * empty table was measured to read all identifiers of the property.
  */
 export const findOwners = statement<[property: Uuid, identifiers: Rows<typeof wanted>], IdentifierOwnerRow>(
   "profile.identifiers.find_owners",
@@ -33,16 +32,15 @@ const created = columns(5, {
   id: "uuid",
   type: "text",
   value: "text",
-  // Kept if the property has references.
+  // Stored if the property has references.
   ref: "text",
   message_id: "uuid",
   payload: "bytea",
 });
 
 /**
- * Makes a profile for each identifier that nobody has at that moment, with what is told of it. Those that somebody
- * else was given meanwhile give no row. In order of the identifiers, so that two of these at once wait for each other
- * and never in a circle.
+ * Creates a profile and an outbox row for each free identifier. An identifier that was taken meanwhile gives no row.
+ * Inserts in the order of the identifiers, so that two concurrent statements never deadlock.
  */
 export const createProfilesFor = statement<
   [property: Uuid, source: string, now: Instant, subject: string, profiles: Rows<typeof created>],
@@ -71,7 +69,7 @@ export const createProfilesFor = statement<
   created,
 );
 
-/** Sets or takes the primary mark. */
+/** Sets or clears the primary mark. */
 export const markIdentifiers = statement<
   [property: Uuid, profile: Uuid, ids: readonly Uuid[], isPrimary: boolean, now: Instant]
 >(
@@ -80,7 +78,7 @@ export const markIdentifiers = statement<
    WHERE property_id = $1 AND profile_id = $2 AND id = ANY($3::uuid[])`,
 );
 
-/** Gives all identifiers of a profile to another. */
+/** Moves all identifiers of a profile to another. */
 export const moveIdentifiers = statement<
   [property: Uuid, from: Uuid, to: Uuid, typesWithPrimary: readonly string[], now: Instant]
 >(

@@ -1,9 +1,8 @@
-/** What import jobs wrote and refused. */
+/** Profiles that import jobs wrote, and items that they refused. */
 import { statement } from "#shared/database/postgres.ts";
 import { jobErrorStatements } from "#shared/jobs/sql.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
-/** Refused items. */
 export const importErrors = jobErrorStatements("profile.import_errors");
 
 export const insertImportedProfiles = statement<[property: Uuid, job: Uuid, profiles: readonly Uuid[]]>(
@@ -14,8 +13,8 @@ export const insertImportedProfiles = statement<[property: Uuid, job: Uuid, prof
 );
 
 /**
- * Empties what came of refused items that name somebody. Values stand in them as they were sent: in any case, and
- * phones with separators. The values are as they stand within a JSON text, in lower case.
+ * Empties refused items that contain any of the values. Items are stored as sent: in any case, and phones with
+ * separators. So `values` are escaped as in JSON text, and in lower case.
  */
 export const emptyImportErrors = statement<[property: Uuid, values: readonly string[], phones: readonly string[]]>(
   "profile.imports.empty_errors",

@@ -2,9 +2,9 @@ import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-// All keys here are digests, as key-digest.ts makes them.
+// All keys here are digests by key-digest.ts.
 
-/** What was done with a key. */
+/** The item and the profile of a key. */
 export interface ItemKeyRow {
   fingerprint: Buffer;
   profile_id: Uuid;
@@ -15,7 +15,7 @@ export const findItemKey = statement<[property: Uuid, key: string, now: Instant]
   `SELECT fingerprint, profile_id FROM profile.item_keys WHERE property_id = $1 AND key = $2 AND expires_at > $3`,
 );
 
-/** Gives no row when the key is held. */
+/** Returns no row when the key is held. */
 export const claimItemKey = statement<
   [property: Uuid, key: string, fingerprint: Buffer, profile: Uuid, expiresAt: Instant, now: Instant],
   { key: string }
@@ -29,7 +29,7 @@ export const claimItemKey = statement<
    RETURNING key`,
 );
 
-/** One row for each key removed. */
+/** Returns one row for each deleted key. */
 export const deleteExpiredItemKeys = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "profile.item_keys.delete_expired",
   `DELETE FROM profile.item_keys WHERE ctid = ANY(ARRAY(

@@ -1,29 +1,28 @@
-/** Lists of profiles, by key and never by offset. */
+/** Lists of profiles, with keyset pagination. */
 import { plannedStatement, statement, type Queryable, type Statement } from "#shared/database/postgres.ts";
 import type { Range } from "#shared/values/time.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { profileColumns, type StoredProfileRow } from "./profiles.ts";
 
-/** The form of a list: which conditions it has, and its order. */
+/** The order of a list. */
 export interface ListShape {
   /**
-   * The order; ids decide between equals. `email` is the primary one, or the oldest, and lists only profiles that have one; `without_email` lists
-   * all others, by id.
+   * Ids break ties. `email` sorts by the primary or else the oldest email, and lists only profiles with one;
+   * `without_email` lists all others, by id.
    */
   sort: "created_at" | "updated_at" | "id" | "email" | "without_email";
   ascending: boolean;
 }
 
-/** The values of a list's conditions; undefined means no such condition. */
+/** The conditions of a list; undefined means no condition. */
 export interface ListValues {
   property: Uuid;
   status: string;
-  /** Only these. */
   ids?: readonly Uuid[] | undefined;
   tag?: string | undefined;
   createdAt: Range;
   updatedAt: Range;
-  /** The place behind which the list begins: a time and an id, an id, or an email, as the order is. */
+  /** The list begins after this: a time and an id, an id, or an email, depending on the order. */
   after?: readonly string[] | undefined;
   limit: number;
 }
@@ -41,14 +40,14 @@ const orderColumns: Record<ListShape["sort"], readonly string[]> = {
 const profileOf = (id: string): string =>
   `CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = ${id} LIMIT 1) p`;
 
-/** The email that a profile is known by. */
+/** The primary or else the oldest email of a profile. */
 const emailOf = (profile: string, columns: string): string =>
   `SELECT ${columns} FROM profile.identifiers WHERE property_id = $1 AND profile_id = ${profile} AND type = 'email'
    ORDER BY is_primary DESC, id LIMIT 1`;
 
 /**
- * Reads one page. A statement has only the conditions that the list asks for, so that each form gets a plan of its own: with all of them in
- * one, as `$n IS NULL OR …`, no index could be used. There are a few hundred forms, made of nothing but the words here.
+ * Reads one page. A statement has only the conditions that the list asks for, so that each form gets its own plan: with
+ * `$n IS NULL OR …` no index could be used. There are a few hundred forms, and none contains a caller's text.
  */
 export function listProfiles(database: Queryable, shape: ListShape, values: ListValues): Promise<StoredProfileRow[]> {
   const parameters: unknown[] = [values.property, values.status];
@@ -65,10 +64,8 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
     ...within("updated_at", values.updatedAt),
     ...(values.after === undefined
       ? []
-      : [
-          `(${orderColumns[sort].join(", ")}) ${ascending ? ">" : "<"} (${values.after.map((value) => add(value)).join(", ")})`,
-        ]),
-    // With a limit it stays one look-up per profile: an anti-join could read all identifiers of all properties.
+      : [`(${orderColumns[sort].join(", ")}) ${ascending ? ">" : "<"} (${values.after.map(add).join(", ")})`]),
+    // LIMIT keeps it one look-up per profile, because an anti-join could read all identifiers of all properties.
     ...(sort === "without_email" ? [`(${emailOf("p.id", "id")}) IS NULL`] : []),
   ];
   const direction = ascending ? "ASC" : "DESC";
@@ -78,11 +75,11 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
       return sort === "email" ? `${wanted} CROSS JOIN LATERAL (${emailOf("p.id", "value")}) i` : wanted;
     }
     if (sort === "email") {
-      // In the order of their key. One that its profile has beside another is passed over.
+      // In the order of the primary key. Skips an email that is not the one its profile is listed by.
       conditions.push(`i.property_id = $1 AND i.type = 'email' AND i.id = (${emailOf("i.profile_id", "id")})`);
       return `profile.identifiers i ${profileOf("i.profile_id")}`;
     }
-    // The condition lets the index of the order be used.
+    // Allows the index of the order.
     if (sort === "created_at" || sort === "updated_at") conditions.push(`p.${sort} > '-infinity'`);
     return "profile.profiles p";
   };
@@ -90,7 +87,7 @@ export function listProfiles(database: Queryable, shape: ListShape, values: List
   const text = `SELECT ${profileColumns} FROM ${source}
     WHERE ${conditions.join(" AND ")}
     ORDER BY ${orderColumns[sort].map((column) => `${column} ${direction}`).join(", ")} LIMIT ${add(values.limit)}`;
-  // A tag may be on every profile or on hardly any: the one wants the index of the order, the other that of the tags.
+  // Planned for each call: a frequent tag needs the index of the order, a rare tag the index of tags.
   if (values.tag !== undefined)
     return plannedStatement<readonly unknown[], StoredProfileRow>(text)(database, parameters);
   const list =

@@ -2,13 +2,13 @@ import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** A profile that was merged away, and the one at the end of the chain. */
+/** A merged profile and its survivor. */
 export interface MergedRow {
   id: Uuid;
   merged_into: Uuid;
 }
 
-/** Merged profiles among some. */
+/** Finds the merged profiles among `ids`. */
 export const findSurvivors = statement<[property: Uuid, ids: readonly Uuid[]], MergedRow>(
   "profile.merges.find_survivors",
   `SELECT p.id, p.merged_into
@@ -19,7 +19,7 @@ export const findSurvivors = statement<[property: Uuid, ids: readonly Uuid[]], M
    WHERE p.merged_into IS NOT NULL`,
 );
 
-/** What was merged into some profiles; a merged one stands for its survivor. */
+/** Finds the profiles merged into those of `ids`, or into the survivors of merged ones. */
 export const findSources = statement<[property: Uuid, ids: readonly Uuid[]], MergedRow>(
   "profile.merges.find_sources",
   `SELECT id, merged_into FROM profile.profiles
@@ -32,7 +32,7 @@ export const findSources = statement<[property: Uuid, ids: readonly Uuid[]], Mer
    ))`,
 );
 
-/** Empties a profile and points it to its survivor. */
+/** Makes a profile a tombstone that points to its survivor. */
 export const mergeAway = statement<[property: Uuid, source: Uuid, survivor: Uuid, now: Instant]>(
   "profile.merges.merge_away",
   `UPDATE profile.profiles
@@ -41,7 +41,7 @@ export const mergeAway = statement<[property: Uuid, source: Uuid, survivor: Uuid
    WHERE property_id = $1 AND id = $2`,
 );
 
-/** Points what was merged into a profile to its survivor. */
+/** Points the profiles that were merged into a profile to its survivor. */
 export const pointToSurvivor = statement<[property: Uuid, source: Uuid, survivor: Uuid, now: Instant]>(
   "profile.merges.point_to_survivor",
   `UPDATE profile.profiles
@@ -49,7 +49,6 @@ export const pointToSurvivor = statement<[property: Uuid, source: Uuid, survivor
    WHERE property_id = $1 AND merged_into = $2`,
 );
 
-/** Keeps the record of a merge. */
 export const insertMerge = statement<
   [
     property: Uuid,
@@ -67,7 +66,7 @@ export const insertMerge = statement<
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-/** Forgets what moved, not that it was merged. */
+/** Deletes what moved from the records of merges. */
 export const redactMerges = statement<[property: Uuid, survivors: readonly Uuid[]]>(
   "profile.merges.redact",
   `UPDATE profile.merges SET moved = '{}' WHERE property_id = $1 AND survivor_id = ANY($2::uuid[])`,

@@ -10,7 +10,7 @@ export interface OperationRow {
   note: Record<string, unknown>;
 }
 
-/** One look-up each, as a plain join is planned by statistics. */
+/** One look-up each, because the plan of a plain join depends on statistics. */
 export const findOperations = statement<[property: Uuid, ids: readonly Uuid[], now: Instant], OperationRow>(
   "profile.operations.find",
   `SELECT wanted.id, o.profile_id, o.note
@@ -22,7 +22,7 @@ export const findOperations = statement<[property: Uuid, ids: readonly Uuid[], n
 
 const operations = columns(3, { id: "uuid", profile_id: "uuid", note: "jsonb" });
 
-/** Gives no row for one that somebody else did. In the order of ids. */
+/** Returns no row for an operation that is already recorded. Inserts in the order of ids, to avoid deadlocks. */
 export const insertOperations = statement<
   [property: Uuid, expiresAt: Instant, operations: Rows<typeof operations>],
   { id: Uuid }
@@ -37,7 +37,7 @@ export const insertOperations = statement<
   operations,
 );
 
-/** One row for each operation removed. */
+/** Returns one row for each deleted operation. */
 export const deleteExpiredOperations = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "profile.operations.delete_expired",
   `DELETE FROM profile.operations WHERE ctid = ANY(ARRAY(

@@ -4,7 +4,7 @@ import type { Uuid } from "#shared/values/ids.ts";
 
 const messages = columns(4, { id: "uuid", payload: "bytea" });
 
-/** Adds messages of one subject, to be published after a delay. */
+/** Adds messages of one subject, which are due after a delay. */
 export const insertMessages = statement<
   [property: Uuid, subject: string, delaySeconds: number, messages: Rows<typeof messages>]
 >(

@@ -5,7 +5,7 @@ import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 import type { StoredLocation } from "../domain/location.ts";
 
-/** An identifier within a ProfileRow; its times are texts of instants, as PostgreSQL writes them into JSON. */
+/** An identifier within a ProfileRow; its times are texts, because PostgreSQL returns it within JSON. */
 export interface ProfileIdentifierRow {
   id: Uuid;
   type: string;
@@ -17,7 +17,7 @@ export interface ProfileIdentifierRow {
   updated_at: Instant;
 }
 
-/** A profile with its identifiers, oldest first, all of one instant. */
+/** A profile with its identifiers, oldest first, of one snapshot. */
 export interface ProfileRow {
   id: Uuid;
   status: "active" | "merged" | "redacted";
@@ -27,14 +27,14 @@ export interface ProfileRow {
   location: StoredLocation | null;
   merged_into: Uuid | null;
   version: number;
-  /** Null where the property has none. */
+  /** Null if the property has no references. */
   profile_ref: string | null;
   created_at: Micros;
   updated_at: Micros;
   identifiers: ProfileIdentifierRow[];
 }
 
-/** The columns of a ProfileRow; `p` is the profile. */
+/** The columns of a StoredProfileRow; `p` is the profile. */
 export const profileColumns = `
   p.id, p.status, p.attributes, p.tags, p.location, p.merged_into, p.version, p.created_at, p.updated_at,
   CASE WHEN p.profile_ref IS NOT NULL AND EXISTS (
@@ -45,17 +45,17 @@ export const profileColumns = `
      FROM profile.identifiers WHERE property_id = p.property_id AND profile_id = p.id
    ) i) AS identifiers`;
 
-/** A ProfileRow as it comes. */
+/** A ProfileRow whose identifiers are JSON text. */
 export type StoredProfileRow = Omit<ProfileRow, "identifiers"> & { identifiers: string };
 
-/** Identifiers come as text, which is read here. */
+/** Parses the identifiers. */
 export function readRow(row: StoredProfileRow): ProfileRow {
   return { ...row, identifiers: JSON.parse(row.identifiers) as ProfileIdentifierRow[] };
 }
 
 /**
- * One look-up each (LATERAL with LIMIT 1): with `id = ANY(…)` an index of the lists was taken while the table had no
- * statistics, and all profiles of the property were read.
+ * One look-up each (LATERAL with LIMIT 1), because without statistics `id = ANY(…)` used an index of the lists and
+ * read all profiles of the property.
  */
 export const readProfiles = statement<[property: Uuid, ids: readonly Uuid[]], StoredProfileRow>(
   "profile.profiles.read",
@@ -66,7 +66,7 @@ export const readProfiles = statement<[property: Uuid, ids: readonly Uuid[]], St
 
 const wanted = columns(2, { type: "text", value: "text" });
 
-/** The profiles that have any of some identifiers, each once. One look-up for each, as in identifiers.ts. */
+/** The profiles that have any of the identifiers, each once. One look-up each, as in identifiers.ts. */
 export const readProfilesByIdentifiers = statement<
   [property: Uuid, identifiers: Rows<typeof wanted>],
   StoredProfileRow
@@ -85,7 +85,7 @@ export const readProfilesByIdentifiers = statement<
   wanted,
 );
 
-/** What an event that names a profile needs to know of it. */
+/** Reads the status and the survivor of profiles. */
 export const findTargets = statement<
   [property: Uuid, ids: readonly Uuid[]],
   Pick<ProfileRow, "id" | "status" | "merged_into">
@@ -99,9 +99,8 @@ export const findTargets = statement<
 );
 
 /**
- * Holds off other writers until the end of the transaction. Gives no row for a profile that is merged; should it have
- * become so while it was waited for, it is held all the same, and the transaction must end before it waits for
- * another.
+ * Locks a profile until the end of the transaction. Returns no row for a merged profile. If it was merged during the
+ * wait it is locked all the same, and the transaction must end before it waits for another lock.
  */
 export const lockProfile = statement<[property: Uuid, id: Uuid], { id: Uuid }>(
   "profile.profiles.lock",
@@ -122,7 +121,7 @@ const inserts = columns(edits.next, {
   id: "uuid",
   attributes: "json",
   location: "jsonb?",
-  // Kept if the property has references.
+  // Stored if the property has references.
   ref: "text",
   created_at: "timestamptz",
 });
@@ -138,9 +137,8 @@ const identifiers = columns(inserts.next, {
 const messages = columns(identifiers.next, { profile_id: "uuid", id: "uuid", payload: "bytea" });
 
 /**
- * Makes profiles and writes to profiles that are as they were read, with identifiers that nobody has and what is told
- * of it. Gives a row for each that was written; of one that has changed meanwhile, or that somebody is writing to,
- * nothing is. Fails when anybody has one of the identifiers.
+ * Creates profiles, and edits profiles whose version is still the same, with new identifiers and outbox rows. Returns a
+ * row for each written profile. Skips a profile that has changed or is locked. Fails when an identifier is held.
  */
 export const writeProfiles = statement<
   [
@@ -195,7 +193,7 @@ export const writeProfiles = statement<
   messages,
 );
 
-/** Empties a profile that is as it was read. Gives no row when it has changed meanwhile. */
+/** Redacts a profile whose version is still the same. Returns no row when it has changed. */
 export const redactProfile = statement<
   [property: Uuid, id: Uuid, version: number, updatedAt: Instant],
   { version: number }
@@ -207,5 +205,5 @@ export const redactProfile = statement<
    RETURNING version`,
 );
 
-/** Answers if the schema is there. */
+/** Fails when the schema is missing. */
 export const probe = statement<[]>("profile.profiles.probe", `SELECT FROM profile.profiles LIMIT 0`);

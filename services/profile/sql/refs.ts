@@ -9,7 +9,7 @@ export const setRefs = statement<[property: Uuid, enabled: boolean]>(
    ON CONFLICT (property_id) DO UPDATE SET enabled = excluded.enabled`,
 );
 
-/** Profiles without a reference. */
+/** Finds profiles without a reference. */
 export const findWithoutRef = statement<[property: Uuid, limit: number], { id: Uuid }>(
   "profile.refs.find_without",
   `SELECT id FROM profile.profiles WHERE property_id = $1 AND profile_ref IS NULL LIMIT $2`,
@@ -17,7 +17,7 @@ export const findWithoutRef = statement<[property: Uuid, limit: number], { id: U
 
 const refs = columns(3, { id: "uuid", ref: "text" });
 
-/** Gives references to profiles that have none. One row for each. */
+/** Assigns references to profiles without one. Returns one row for each. */
 export const assignRefs = statement<[property: Uuid, now: Instant, refs: Rows<typeof refs>], { id: Uuid }>(
   "profile.refs.assign",
   `UPDATE profile.profiles p SET profile_ref = w.ref, version = p.version + 1, updated_at = greatest(p.updated_at, $2)
