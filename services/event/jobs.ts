@@ -64,7 +64,7 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
   });
 }
 
-/** Fixes the id of an item's event, the time of the event unless the item says it, and the operation of its update. */
+/** Fixes the id of an item's event, its time unless the item has one, and the operation of the update. */
 function readItem({ event, profile, update }: EventJobItem, index: number, now: string): EventJobItem {
   if (!event) {
     throw new DaybookError("parameter_missing", "An item has an event.", { param: `items.${index}.event` });

@@ -52,8 +52,8 @@ export interface WriteRequest {
 /**
  * Writes to a profile by its id.
  * @param decide returns what to write, from the current profile; called once in each attempt.
- * @returns the profile after the write, whether it was given identifiers, and what to answer of the id that was named.
- * @throws DaybookError `invalid_id`, `resource_not_found`, `profile_redacted`, `precondition_failed`, or as `decide` does.
+ * @returns the profile after the write, whether it gained identifiers, and `resolvedFrom` for a named merged profile.
+ * @throws DaybookError `invalid_id`, `resource_not_found`, `profile_redacted`, `precondition_failed`, or as `decide`.
  */
 export async function writeToProfile(
   context: ProfileContext,

@@ -7,8 +7,8 @@ import { link } from "../attribution.ts";
 import { findAnonymous } from "../sql/profile-events.ts";
 
 /**
- * Resolves anonymous events again after they were stored. A profile may have gained the identifier between the first
- * look-up and the storing, and then the message about that came too early to link them.
+ * Resolves anonymous events again after they were stored. A profile may have gained the identifier between their first
+ * resolution and their insert, and then the message about that came too early to link them.
  */
 export function anonymousEventsRecorded(context: EventContext): BusHandler {
   const { database } = context;
