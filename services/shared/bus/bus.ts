@@ -1,11 +1,11 @@
 /**
- * The bus: one interface, two homes. NATS JetStream when there is an address (nats/bus.ts), else in this process. Delivery is at least once
- * and in any order; consumers know a message by its id, and one that comes again changes nothing.
+ * The bus: NATS JetStream when there is an address (nats/bus.ts), else in this process (local.ts). Delivery is at least
+ * once and in any order. Consumers are idempotent: they recognise a repeated message by its id.
  */
 
-/** What goes over the bus. */
+/** A message of the bus. */
 export interface BusMessage {
-  /** Names the message for good, so that a consumer knows it again. A UUID. */
+  /** A UUID that never changes, so that consumers recognise a repeat. */
   id: string;
   /** Such as `daybook.event.recorded`. */
   subject: string;
@@ -13,20 +13,22 @@ export interface BusMessage {
   payload: Uint8Array;
 }
 
-/** Takes messages. Once it returns they are taken for good; when it throws they come again. */
+/** Handles messages. They are acknowledged when it returns, and delivered again when it throws. */
 export type BusHandler = (messages: readonly BusMessage[]) => Promise<void>;
 
-/** Where a message is kept until it is taken. */
+/** The position of a stored message. */
 export interface Place {
-  /** Which stream: one that was lost and made again is another. */
+  /** Identifies one life of the stream; a recreated stream has another epoch. */
   epoch: string;
   sequence: number;
 }
 
-/** What became of a message that was to be published: it is taken already, it is kept at its place, or why it is not with the bus. */
+/**
+ * The outcome of publishing a message: acknowledged by all consumers, stored at a place, or why it was not published.
+ */
 export type Published = "taken" | Place | Error;
 
-/** The bus cannot be reached: nothing is wrong with the message. */
+/** The bus cannot be reached. This says nothing about the message. */
 export class BusAwayError extends Error {
   constructor(cause: unknown) {
     super("the bus is away", { cause });
@@ -34,43 +36,43 @@ export class BusAwayError extends Error {
   }
 }
 
-/** How far the consumers are. */
+/** What the stream holds, and what its consumers have acknowledged. */
 export interface Progress {
   epoch: string;
-  /** What is below this is kept no more. */
+  /** Messages below this sequence are gone. */
   firstSequence: number;
-  /** The highest that was given to a message. */
+  /** The highest sequence of any message. */
   lastSequence: number;
-  /** By subject, the sequence up to which all of its consumers have taken everything. Subjects without a consumer are not here. */
+  /** By subject, the low watermark that all of its consumers have acknowledged. Only subjects with consumers. */
   takenUpTo: ReadonlyMap<string, number>;
 }
 
-/** How a consumer gets on. */
+/** The backlog of a consumer. */
 export interface ConsumerState {
   consumer: string;
   subject: string;
-  /** Messages that were not delivered yet. */
+  /** Messages not yet delivered. */
   waiting: number;
-  /** Messages that were delivered and are not taken: being worked at, or coming again later. */
+  /** Messages delivered and not yet acknowledged. */
   delivered: number;
-  /** Of those, messages that were delivered more than once. */
+  /** The part of those that was delivered more than once. */
   redelivered: number;
-  /** When the oldest that is not taken was published; in microseconds since 1970. */
+  /** When the oldest unacknowledged message was published, in microseconds since 1970. */
   oldestAt: number | undefined;
 }
 
-/** A message that a consumer failed to take time and again. */
+/** A message that a consumer gave up after repeated failures. */
 export interface DeadLetter {
   consumer: string;
   messageId: string;
   subject: string;
   reason: string;
   deliveries: number;
-  /** When it was given up; in microseconds since 1970. */
+  /** When it was given up, in microseconds since 1970. */
   diedAt: number;
 }
 
-/** Gives the payload of a dead letter as it is to be, or undefined when it is to stay. */
+/** Returns the new payload of a dead letter, or undefined to keep it. */
 export type RewriteLetter = (payload: Uint8Array) => Uint8Array | undefined;
 
 /** What operators see of a bus. */
@@ -78,20 +80,16 @@ export interface BusState {
   consumers: ConsumerState[];
   /** By consumer. */
   deadLetterCounts: Map<string, number>;
-  /** The oldest of them. */
+  /** The oldest ones. */
   deadLetters: DeadLetter[];
 }
 
-/** See the head of this file. */
 export interface Bus {
-  /**
-   * Publishes messages.
-   * @returns what became of each, in order.
-   */
+  /** Publishes messages. @returns the outcome of each, in order. */
   publish(messages: readonly BusMessage[]): Promise<Published[]>;
   /**
-   * Takes every message of a subject.
-   * @param consumer names who takes them: processes of the same name share the messages, each other name gets them all.
+   * Consumes every message of a subject.
+   * @param consumer its name: processes of the same name share the messages, each other name gets them all.
    */
   subscribe(consumer: string, subject: string, handler: BusHandler): Promise<void>;
   /** @throws BusAwayError */
@@ -99,24 +97,23 @@ export interface Bus {
   /** @throws BusAwayError */
   describe(): Promise<BusState>;
   /**
-   * Gives dead letters, of all consumers or of one, back to the consumers that failed.
+   * Delivers dead letters of one consumer, or of all, again to the consumers that gave them up.
    * @returns how many; `isComplete` says whether those were all.
    * @throws BusAwayError
    */
   retry(consumer: string | undefined): Promise<{ retried: number; isComplete: boolean }>;
   /**
    * Rewrites the dead letters of a subject.
-   * @param rewrite gives the payload as it is to be, or undefined for a letter that stays.
    * @throws BusAwayError
    */
   rewriteDeadLetters(subject: string, rewrite: RewriteLetter): Promise<void>;
   /**
-   * Forgets messages that every consumer has taken, so that what they say of persons stays with the services, and those that others replace. One that
-   * cannot be forgotten now is when the stream's age limit ends it.
+   * Deletes acknowledged or replaced messages, because they may hold personal data. What cannot be deleted now stays
+   * until the stream's age limit.
    */
   forget(epoch: string, sequences: readonly number[]): Promise<void>;
-  /** Changes whenever the bus was away in between: what was with it then may be lost. */
+  /** Changes with each reconnect: messages published before it may be lost. */
   readonly session: number;
-  /** Ends the deliveries, waiting for the handlers that are at work. */
+  /** Ends the deliveries, and waits for running handlers. */
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
-/** How messages are handed to a consumer, over whatever bus they came. */
+/** Delivery of messages to a handler, the same for every bus. */
 import type { BusHandler, BusMessage } from "./bus.ts";
 import { DaybookError } from "../values/errors.ts";
 import { isDatabaseAway } from "../database/failures.ts";
 
 /**
- * Hands messages over together, and one by one when that fails, so that a bad one does not hold up the others. When it fails because something
- * is away, the others are not tried one after the other: each would only wait for the same.
- * @returns for each, in order, why it was not taken.
+ * Delivers messages in one batch, and one by one when the batch fails, so that a bad message does not block the others.
+ * Once a failure means that a dependency is away, the remaining messages fail with it untried.
+ * @returns for each message, in order, why it failed, or undefined.
  */
 export async function deliver(messages: readonly BusMessage[], handler: BusHandler): Promise<(Error | undefined)[]> {
   const together = await attempt(messages, handler);
@@ -21,22 +21,22 @@ export async function deliver(messages: readonly BusMessage[], handler: BusHandl
   return failures;
 }
 
-/** Whether a failure means that something which the consumer needs is away: then it says nothing of the message. */
+/** Whether a failure means that a dependency of the consumer is away, which says nothing about the message. */
 export function isAway(failure: Error): boolean {
   return isDatabaseAway(failure) || (failure instanceof DaybookError && failure.code === "service_unavailable");
 }
 
-/** Whatever was thrown, as an error. */
+/** Turns a thrown value into an Error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
 const reasonBytesMax = 1024;
 
-/** Why a message was not taken, in one line that is short enough to be kept with it. */
+/** The reason of a failure in one line of at most 1 KB, to be stored with the message. */
 export function reasonOf(failure: Error): string {
   const line = failure.message.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || failure.name;
-  // Whatever is cut through stands as U+FFFD at the end.
+  // A character that was cut in two becomes U+FFFD.
   return Buffer.from(line)
     .subarray(0, reasonBytesMax)
     .toString()

@@ -3,7 +3,7 @@ import type { Log } from "../process/log.ts";
 import type { Bus, BusHandler, BusMessage, Published } from "./bus.ts";
 import { deliver } from "./delivery.ts";
 
-/** A bus within the process: publishing waits for the handlers, so a message that is published has been taken. */
+/** A bus within the process. Publishing waits for the handlers, so a published message has been acknowledged. */
 export function createLocalBus(log: Log): Bus {
   const subscriptions: { consumer: string; subject: string; handler: BusHandler }[] = [];
   return {
@@ -11,9 +11,9 @@ export function createLocalBus(log: Log): Bus {
       const outcomes = messages.map((): Published => "taken");
       for (const { consumer, subject, handler } of subscriptions) {
         const indexes = messages.flatMap((message, index) => (message.subject === subject ? [index] : []));
-        const wanted = indexes.map((index) => messages[index] as BusMessage);
-        if (wanted.length === 0) continue;
-        const failures = await deliver(wanted, handler);
+        const matching = indexes.map((index) => messages[index] as BusMessage);
+        if (matching.length === 0) continue;
+        const failures = await deliver(matching, handler);
         for (const [at, failure] of failures.entries()) {
           if (failure === undefined) continue;
           log.warn({ err: failure, consumer, subject }, "a message was not taken and will come again");
@@ -26,9 +26,9 @@ export function createLocalBus(log: Log): Bus {
       subscriptions.push({ consumer, subject, handler });
       return Promise.resolve();
     },
-    // Nothing is kept. What an outbox has noted under a stream is in none of its consumers' hands here, and is published again.
+    // Nothing is stored here. This epoch matches none that an outbox noted, so those rows are published again.
     progress: () => Promise.resolve({ epoch: "", firstSequence: 0, lastSequence: 0, takenUpTo: new Map() }),
-    // A message that fails stays in its outbox, which tells of it.
+    // A message that fails stays in its outbox, which describes it.
     describe: () => Promise.resolve({ consumers: [], deadLetterCounts: new Map(), deadLetters: [] }),
     retry: () => Promise.resolve({ retried: 0, isComplete: true }),
     rewriteDeadLetters: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-/** What operators see of the bus and do to it, as RPCs: of one service, or of all that share a process. */
+/** The RPCs with which operators see and repair the bus, for one service or for all that share a process. */
 import { create } from "@bufbuild/protobuf";
 import {
   BusService,
@@ -13,7 +13,7 @@ import type { OutboxRelay } from "../outbox/outbox.ts";
 import { toTimestamp } from "../values/time.ts";
 import type { Routes } from "../process/service.ts";
 
-/** Serves BusService for some outboxes that publish to the same bus. */
+/** Serves BusService for outboxes that publish to the same bus. */
 export function busRoutes(bus: Bus, outboxes: readonly OutboxRelay[]): Routes {
   return (router) => {
     router.service(BusService, {
@@ -25,8 +25,8 @@ export function busRoutes(bus: Bus, outboxes: readonly OutboxRelay[]): Routes {
             throw error;
           }),
         ]);
-        const rest = state instanceof BusAwayError ? { away: state.message } : describeState(state);
-        return create(DescribeBusResponseSchema, { outboxes: described, ...rest });
+        const busFields = state instanceof BusAwayError ? { away: state.message } : describeState(state);
+        return create(DescribeBusResponseSchema, { outboxes: described, ...busFields });
       },
       async republish({ outbox: name, after }) {
         const outbox = outboxes.find(({ schema }) => schema === name);

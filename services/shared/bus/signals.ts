@@ -1,26 +1,24 @@
 /**
- * Signals: short words to every process that listens, at most once and kept nowhere. Who misses one must come to know by other means, if later.
- * One interface, two homes: within this process, and NATS (nats/signals.ts). What must not be lost goes over the bus (bus.ts).
+ * Signals: a best-effort broadcast to every process, delivered at most once and not persisted. A listener that misses a
+ * signal must learn of the change by other means. Signals go within this process, or over NATS (nats/signals.ts). What
+ * must not be lost goes over the bus (bus.ts).
  */
 import type { Closable } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 
-/** Takes what was signalled. */
 export type SignalHandler = (payload: Uint8Array) => void;
 
-/** See the head of this file. */
 export interface Signals extends Closable {
   /**
-   * Tells every listener of a subject. Those in this process have taken it once this returns.
+   * Signals every listener of a subject. Listeners in this process have run when it returns.
    * @param payload a protobuf message of at most 1 KB.
    * @throws RangeError when it is larger.
    */
   publish(subject: string, payload: Uint8Array): void;
-  /** Listens from now on until the signals are closed. A handler that throws is logged and keeps nothing from the others. */
+  /** Listens until the signals are closed. A handler that throws is logged, and the other handlers still run. */
   subscribe(subject: string, handler: SignalHandler): void;
 }
 
-/** Bytes of one signal. */
 const payloadBytesMax = 1024;
 
 /** Signals within the process. */

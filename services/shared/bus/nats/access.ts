@@ -1,4 +1,4 @@
-/** How NATS is entered: credentials, and TLS. Read once, at the start of the process; no message repeats a secret. */
+/** Credentials and TLS of NATS connections, read once at process start. No message repeats a secret. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
@@ -13,14 +13,14 @@ import {
 } from "@nats-io/transport-node";
 import type { SettingsReader } from "../../process/config.ts";
 
-/** Options of a connection: who connects, and over what. */
+/** Connection options for authentication and TLS. */
 export type Access = Pick<NodeConnectionOptions, "authenticator" | "tls">;
 
 const decoder = new TextDecoder();
 
 /**
- * Takes the credentials out of the addresses, and reads NATS_CREDS, NATS_NKEY, NATS_NKEY_FILE and NATS_TLS_*.
- * @param urls what NATS_URL has; those that are no addresses are reported already.
+ * Moves the credentials out of the addresses, and reads NATS_CREDS, NATS_NKEY, NATS_NKEY_FILE and NATS_TLS_*.
+ * @param urls the addresses of NATS_URL. Malformed ones are skipped because they are reported already.
  * @returns the addresses without their credentials.
  */
 export function readAccess(reader: SettingsReader, urls: readonly string[]): { servers: string[]; access: Access } {
@@ -43,7 +43,7 @@ export function readAccess(reader: SettingsReader, urls: readonly string[]): { s
   };
 }
 
-/** A user and a password, or a token, which stands where a user would. One that is in some addresses is for all of them. */
+/** Reads a user and a password, or a token in place of the user. Credentials of one address apply to all addresses. */
 function readUrlCredentials(reader: SettingsReader, urls: readonly URL[]): Authenticator | undefined {
   const pairs = new Set(urls.map(({ username, password }) => `${username}:${password}`).filter((pair) => pair !== ":"));
   if (pairs.size > 1) reader.problem("NATS_URL must have the same credentials in all of its addresses");
@@ -71,7 +71,7 @@ function readCreds(reader: SettingsReader): Authenticator | undefined {
   if (creds === undefined) return undefined;
   const authenticator = credsAuthenticator(creds);
   try {
-    // It reads the file when it is asked for an answer to a server's nonce.
+    // The authenticator parses the file only when it answers a server's nonce.
     authenticator("nonce");
   } catch {
     reader.problem("NATS_CREDS must name a credentials file with a user JWT and its NKEY seed");
@@ -97,7 +97,7 @@ function readNkey(
   return nkeyAuthenticator(bytes);
 }
 
-/** With any of its settings, or an address that starts with `tls:`, a server without TLS is refused. */
+/** Any TLS setting, or an address that starts with `tls:`, makes the client refuse a server without TLS. */
 function readTls(reader: SettingsReader, urls: readonly URL[]): Access["tls"] {
   const [ca, cert, key] = ["NATS_TLS_CA", "NATS_TLS_CERT", "NATS_TLS_KEY"].map((name) => {
     const content = readFile(reader, name);
@@ -141,7 +141,7 @@ function checkPem(reader: SettingsReader, { ca, cert, key }: { ca?: string; cert
   }
 }
 
-/** The content of the file that a setting names; undefined when it is unset or cannot be read, which is reported. */
+/** The content of the file that a setting names. Undefined when it is unset, or unreadable, which is reported. */
 function readFile(reader: SettingsReader, name: string): Uint8Array | undefined {
   const path = reader.optional(name);
   if (path === undefined) return undefined;

@@ -1,11 +1,10 @@
-/** Acknowledgements that arrive: a server that went away may not have heard the last of them, and is told again when it is back. */
+/** Confirmed acknowledgements: a server that went away may have missed the last ones, so they are repeated. */
 import type { JsMsg } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { pause } from "../../scheduling/pause.ts";
 import type { Closable } from "../../process/lifecycle.ts";
 import { ackWaitMs } from "./stream.ts";
 
-/** See the head of this file. */
 export interface Acks extends Closable {
   /** Acknowledges messages. */
   add(messages: readonly JsMsg[]): void;
@@ -15,18 +14,18 @@ const confirmTimeoutMs = 2_000;
 const repeatDelayMs = 250;
 const ackText = "+ACK";
 
-/** Makes what acknowledges the messages of a connection. The server bounds how many are on their way. */
+/** Acknowledges the messages of a connection. The server bounds how many are unacknowledged. */
 export function createAcks(connection: NatsConnection): Acks {
   const closing = new AbortController();
   const confirmations = new Set<Promise<void>>();
 
   async function confirm(subjects: readonly string[], last: string): Promise<void> {
-    // Later the server delivers them again anyway, and the consumer, who knows them, is asked once more.
+    // After this the server redelivers the messages anyway, and the idempotent consumer acknowledges them again.
     const deadline = Date.now() + ackWaitMs;
     for (let isFirst = true; !closing.signal.aborted && Date.now() < deadline; isFirst = false) {
       try {
         if (!isFirst) for (const subject of subjects) connection.publish(subject, ackText);
-        // It is heard in order: whoever heard the last has heard all.
+        // The server reads in order, so its answer to the last confirms them all.
         await connection.request(last, ackText, { timeout: confirmTimeoutMs });
         return;
       } catch {
@@ -51,7 +50,7 @@ export function createAcks(connection: NatsConnection): Acks {
   };
 }
 
-/** Where a message is acknowledged: every implementation has it, the client's type does not. */
+/** The subject that acknowledges a message. Every implementation has it, the client's type does not. */
 function ackSubjectOf(message: JsMsg): string {
   return (message as JsMsg & { reply: string }).reply;
 }

@@ -1,6 +1,6 @@
 /**
- * The bus on NATS JetStream. The stream and its consumers are made when they are missing, also when a server comes back without its store.
- * While the server is away publishing fails, and goes on by itself when it is back.
+ * The bus on NATS JetStream. A missing stream or consumer is created, also when a server returns without its store.
+ * While the server is away publishing fails.
  */
 import { jetstream, type ConsumerMessages, type JetStreamManager } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
@@ -33,25 +33,23 @@ import {
   streamName,
 } from "./stream.ts";
 
-/** What a bus on NATS is made from. */
 export interface NatsBusOptions extends Connecting {
-  /** Signs what is published; what comes without its signature is not taken. */
+  /** Signs published messages. Consumers get no unsigned ones. */
   signer: Signer;
-  /** How many servers keep a message. A stream that is there is changed to it; unless it is said a new one has 1, and one that is there stays. */
+  /** How many servers store a message. Unset, a new stream has 1 and an existing one keeps its number. */
   replicas?: number | undefined;
   redelivery?: RedeliveryLimits;
-  /** Ends the waiting for a server. */
   signal?: AbortSignal;
   registry: Registry;
 }
 
 const publishTimeoutMs = 5_000;
-// A request for messages ends after so long, and is made again. It is also how long a consumer that was lost stays unnoticed.
+// Each pull request ends after this time and is repeated. It also bounds how long a lost consumer stays unnoticed.
 const pullTimeoutMs = 5_000;
 const metricsTimeoutMs = 1_000;
 const redeliveryDefault: RedeliveryLimits = { failuresMax: 10, redeliverDelayMsMin: 500 };
 
-/** Waits for a server, however long that takes; `nats/open.ts` makes a bus at once. @throws AbortError */
+/** Waits for a server without a time limit; nats/open.ts returns a bus at once. @throws AbortError */
 export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   const { replicas, redelivery = redeliveryDefault, signer, log, registry } = options;
   const connection = await connectPatiently(options, {
@@ -68,15 +66,15 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   const acks = createAcks(connection);
   const deliveries: { messages: ConsumerMessages; finished: Promise<void> }[] = [];
   const state = watch(connection);
-  // As it was found after the last messages were published.
+  // As read after the last publish.
   let epoch: string | undefined;
 
   function checkConnected(): void {
     if (!state.isConnected) throw new BusAwayError(new Error("no server is connected"));
   }
 
-  /** @throws BusAwayError when there is no answer. */
-  async function asking<T>(ask: () => Promise<T>): Promise<T> {
+  /** @throws BusAwayError when the server does not answer. */
+  async function askServer<T>(ask: () => Promise<T>): Promise<T> {
     checkConnected();
     try {
       return await ask();
@@ -85,15 +83,15 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     }
   }
 
-  const readEpoch = (): Promise<string> => asking(async () => (await ensureStream(manager, replicas)).created);
+  const readEpoch = (): Promise<string> => askServer(async () => (await ensureStream(manager, replicas)).created);
 
-  /** Publishes a message. @returns its sequence. */
+  /** @returns the sequence of the published message. */
   async function publishOne({ id, subject, payload }: BusMessage): Promise<number> {
-    // The client adds the id to the headers that it is given.
+    // The client adds the id to these headers.
     const first = await client.publish(subject, payload, { msgID: id, headers: signer.sign(subject, payload) });
     if (!first.duplicate) return first.seq;
-    // A repeat is given the sequence of the first, as far back as the server remembers, even if that one was purged meanwhile, or if
-    // somebody else took the id: what stands there must be signed for this subject.
+    // For a duplicate id the server returns the sequence of the first message, even if that one was purged, or somebody
+    // else used the id. So the stored message must be signed for this subject.
     const kept = await manager.streams.getMessage(streamName, { seq: first.seq });
     if (kept?.subject === subject && signer.isSigned({ subject, data: kept.data, headers: kept.header }))
       return first.seq;
@@ -103,12 +101,12 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   return {
     async publish(messages) {
       try {
-        // Else each would wait for an answer that cannot come.
+        // Without this check each message would wait for its timeout.
         checkConnected();
         const before = epoch ?? (await readEpoch());
         const outcomes = await Promise.allSettled(messages.map(publishOne));
-        // A server that lost its store has no stream any more: this makes it. Sequences are of the stream that was there all the while, or
-        // nobody knows of which: then they are published again.
+        // This recreates the stream of a server that lost its store. Sequences are valid only if the epoch did not
+        // change meanwhile; else the messages are published again.
         epoch = await readEpoch();
         const current = epoch;
         return outcomes.map((outcome): Published => {
@@ -131,18 +129,18 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       const finished = consume(client, acks, consumer, signed, handler, redelivery, consumerLog);
       deliveries.push({ messages, finished });
     },
-    progress: () => asking(() => readProgress(manager, replicas)),
+    progress: () => askServer(() => readProgress(manager, replicas)),
     describe: () =>
-      asking(async () => ({
+      askServer(async () => ({
         consumers: await describeConsumers(manager),
         deadLetterCounts: await countDeadLetters(manager),
         deadLetters: await describeDeadLetters(manager),
       })),
-    retry: (consumer) => asking(() => retryDeadLetters(client, manager, consumer)),
+    retry: (consumer) => askServer(() => retryDeadLetters(client, manager, consumer)),
     rewriteDeadLetters: (subject, rewrite) =>
-      asking(() => rewriteDeadLetters({ client, manager, signer }, subject, rewrite)),
+      askServer(() => rewriteDeadLetters({ client, manager, signer }, subject, rewrite)),
     async forget(made, sequences) {
-      // Sequences of another stream are those of other messages.
+      // In another epoch these sequences belong to other messages.
       if (made !== epoch) return;
       await forgetMessages(manager, sequences).catch((error: unknown) =>
         log.warn({ err: error }, "messages that were taken stay with the server for now"),
@@ -153,7 +151,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     },
     async close() {
       for (const { messages, finished } of deliveries) {
-        // A server that is away cannot be told; what it delivered and was not acknowledged comes again.
+        // This fails while the server is away. It redelivers what was not acknowledged.
         await messages.close().catch(() => undefined);
         await finished;
       }
@@ -171,7 +169,7 @@ const missing: ReadonlySet<string> = new Set([
   "stream_not_found",
 ]);
 
-/** Makes the consumer again when a server that lost its store has it no more. The deliveries then go on by themselves. */
+/** Recreates the consumer when a server lost it. The deliveries then continue by themselves. */
 async function restore(messages: ConsumerMessages, ensure: () => Promise<void>, log: Log): Promise<void> {
   for await (const { type } of messages.status()) {
     if (!missing.has(type)) continue;
@@ -179,7 +177,7 @@ async function restore(messages: ConsumerMessages, ensure: () => Promise<void>, 
   }
 }
 
-/** What the client refuses to send is the message's fault; all else is the server's, for now. */
+/** A message that the client refuses to send is at fault itself. Any other failure means that the bus is away. */
 function classify(reason: unknown): Error {
   const isRefused =
     reason instanceof errors.InvalidArgumentError ||

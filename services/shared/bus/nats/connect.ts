@@ -1,21 +1,21 @@
-/** Connections to NATS: opened once a server is there, and kept until they are closed. */
+/** Connections to NATS: opened when a server is there, kept until closed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection, type NodeConnectionOptions } from "@nats-io/transport-node";
 import type { Log } from "../../process/log.ts";
 import type { Access } from "./access.ts";
 
-/** Which servers a process connects to, and as whom. */
+/** The servers, and how a process connects to them. */
 export interface Connecting {
   /** Addresses of one or more servers of a cluster. */
   servers: readonly string[];
-  /** Credentials and TLS; without it the server lets everybody in. */
+  /** Credentials and TLS; without it the server must accept anonymous clients. */
   access?: Access | undefined;
-  /** Names the process, to whoever looks at the server. */
+  /** The name of the client in the server's monitoring. */
   name: string;
   log: Log;
 }
 
-/** Whether a connection has a server at the moment, and how many it has had. */
+/** Whether a connection has a server now, and how often it has connected. */
 export interface ConnectionState {
   isConnected: boolean;
   session: number;
@@ -27,9 +27,9 @@ const reconnectWaitMs = 500;
 
 /**
  * Connects as soon as a server is there. The connection then reconnects by itself.
- * @param away is logged, once, when no server is there at first.
- * @param prepare runs on the new connection; when it fails, everything is tried again.
- * @throws AbortError when `signal` ends the waiting.
+ * @param away logged once, when the first attempt fails.
+ * @param prepare runs on the new connection; a failure repeats the whole attempt.
+ * @throws AbortError when `signal` is aborted.
  */
 export async function connectPatiently(
   { servers, access, name, log }: Connecting,

@@ -1,4 +1,4 @@
-/** Delivery of a consumer's messages: batches while the handler is at work, acknowledgement after it, and what becomes of failures. */
+/** Delivery of a consumer's messages: batches, acknowledgements, retries and dead letters. */
 import type { JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { createBatcher } from "../../scheduling/batcher.ts";
 import type { BusHandler, BusMessage } from "../bus.ts";
@@ -8,26 +8,26 @@ import type { Acks } from "./acks.ts";
 import { bury, isFor, messageIdOf } from "./dead-letters.ts";
 import { ackWaitMs } from "./stream.ts";
 
-/** Messages that a handler is given at once, and their bytes. */
+/** Messages of one batch, and their bytes. */
 export const handlerMessagesMax = 64;
 const handlerBytesMax = 8 * 1024 * 1024;
 
 const redeliverDelayMsMax = 30_000;
-// Messages whose refusals are counted at once. When there are more the count of the longest known begins again.
+// Messages with a failure count. Beyond this the oldest count is dropped.
 const refusedMessagesMax = 10_000;
 
-/** When a message that fails comes again, and when it does not any more. */
+/** How often, and after which delay, a failed message is retried. */
 export interface RedeliveryLimits {
-  /** How often a message may fail by itself; then it is a dead letter. */
+  /** Failures of its own after which a message becomes a dead letter. */
   failuresMax: number;
-  /** After it was refused for the first time; it doubles with each refusal, up to half a minute. */
+  /** The delay after the first failure. It doubles with each failure, up to 30 s. */
   redeliverDelayMsMin: number;
 }
 
 /**
- * Gathers what arrives while the handler is at work, and acknowledges after it has returned. A failure that means that something is away does not
- * count, however often. The others are counted here, not by the server, which does not tell the two apart; so a restart counts anew, and each
- * of several processes counts its own.
+ * Batches what arrives while the handler runs, and acknowledges after it returns. Failures because a dependency is away
+ * do not count. The others are counted here because the server cannot tell the two apart; so a restart resets the
+ * counts, and each process counts its own.
  */
 export async function consume(
   client: JetStreamClient,
@@ -38,9 +38,9 @@ export async function consume(
   limits: RedeliveryLimits,
   log: Log,
 ): Promise<void> {
-  // How often each was refused, and how often for a reason of its own.
+  // All failures of each message, and those that a dependency did not cause.
   const refusalsOf = new Map<string, { refusals: number; failures: number }>();
-  // Delivered, and not yet taken or refused.
+  // Delivered, and neither acknowledged nor failed yet.
   const held = new Set<JsMsg>();
   const working = setInterval(() => {
     for (const message of held) message.working();
@@ -60,11 +60,11 @@ export async function consume(
     const [oldest] = refusalsOf.keys();
     if (refusalsOf.size > refusedMessagesMax && oldest !== undefined) refusalsOf.delete(oldest);
     log.warn({ err: failure, deliveries: deliveryCount }, "a message was not taken and will come again");
-    // Not by its deliveries: those to processes that were killed are no reason to wait.
+    // The delay does not follow the delivery count because deliveries to killed processes are no failures.
     message.nak(Math.min(redeliverDelayMsMax, limits.redeliverDelayMsMin * 2 ** (count.refusals - 1)));
   }
 
-  /** @returns whether the server has it among the dead letters; only then it may forget the message itself. */
+  /** @returns whether the dead letter is stored; only then the message may be acknowledged. */
   async function isBuried(message: JsMsg, failure: Error): Promise<boolean> {
     const deliveries = message.info.deliveryCount;
     try {
@@ -99,7 +99,7 @@ export async function consume(
     flushItemsMax: handlerMessagesMax,
     flushSizeMax: handlerBytesMax,
     flushesMax: 1,
-    // The server sends no more than was asked for, so this is never reached.
+    // Never full, because the server sends no more than was requested.
     queueItemsMax: Number.POSITIVE_INFINITY,
     queueFull: () => new Error("the consumer's queue is full"),
   });

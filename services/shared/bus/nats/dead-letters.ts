@@ -1,6 +1,6 @@
 /**
- * Dead letters: messages that a consumer failed to take time and again. They stand in the same stream under subjects of their own, where
- * nobody takes them, until an operator gives them back or the stream's age limit (7 days) ends them.
+ * Dead letters: messages that a consumer gave up. The stream stores them under subjects without consumers, until an
+ * operator retries them or its age limit (7 days) deletes them.
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { JetStreamApiError, type JetStreamClient, type JetStreamManager, type JsMsg } from "@nats-io/jetstream";
@@ -12,39 +12,39 @@ import { deadPrefix, streamName } from "./stream.ts";
 const names = {
   subject: "Daybook-Subject",
   messageId: "Daybook-Message-Id",
-  /** Who failed; on a message that was given back, the only one that it is for. */
+  /** The consumer that failed, and the only one that a retried message is for. */
   consumer: "Daybook-Consumer",
   reason: "Daybook-Reason",
   deliveries: "Daybook-Deliveries",
   time: "Daybook-Time",
 } as const;
 
-// Ours are a UUID, and a time with 32 bytes in base64url. A stranger's could leave no room for the headers of a dead letter, which a server takes up to 64 KB.
+// Limits for forged headers, because a server allows 64 KB. Our ids are UUIDs, our signatures about 60 characters.
 const idCharsMax = 100;
 const signatureCharsMax = 100;
 
-/** Dead letters that are described, the oldest first. */
-const shownMax = 100;
-/** Dead letters that one call gives back. */
+/** Dead letters in one description, the oldest first. */
+const describedMax = 100;
+/** Dead letters that one call retries. */
 const retriedMax = 500;
 
-/** The id of a message, whichever way it came. */
+/** The id of a message, first published or retried; empty when it has none. */
 export function messageIdOf({ headers: given }: { headers?: MsgHdrs | undefined }): string {
   return given?.get(names.messageId) || given?.get("Nats-Msg-Id") || "";
 }
 
-/** Names a message that the server is not to know as a repeat. */
+/** Sets the id without deduplication by the server. */
 export function nameMessage(given: MsgHdrs, id: string): MsgHdrs {
   given.set(names.messageId, id);
   return given;
 }
 
-/** Whether a message is for a consumer: one that was given back is only for who failed. */
+/** Whether a message is for a consumer: a retried one is only for the consumer that failed. */
 export function isFor(message: JsMsg, consumer: string): boolean {
   return [consumer, ""].includes(message.headers?.get(names.consumer) ?? "");
 }
 
-/** Puts a message among the dead letters of a consumer. Resolves once the server has it. */
+/** Stores a message as a dead letter of a consumer. Resolves once the server has it. */
 export async function bury(
   client: JetStreamClient,
   consumer: string,
@@ -60,7 +60,7 @@ export async function bury(
   given.set(names.reason, reasonOf(death.failure));
   given.set(names.deliveries, String(death.deliveries));
   given.set(names.time, new Date().toISOString());
-  // One that is given back and dies again has another sequence: it is another letter.
+  // A retried message that fails again has another sequence, so it is another letter.
   const msgID = `dead ${consumer} ${message.info.streamSequence} ${id}`;
   await client.publish(deadPrefix + consumer, message.data, { headers: given, msgID });
 }
@@ -85,14 +85,14 @@ export async function describeDeadLetters(manager: JetStreamManager): Promise<De
       deliveries: Number(header.get(names.deliveries)),
       diedAt: Date.parse(header.get(names.time)) * 1000,
     });
-    if (letters.length === shownMax) break;
+    if (letters.length === describedMax) break;
   }
   return letters;
 }
 
 /**
- * Gives dead letters back: each is published on its subject once more, for the consumer that failed alone, and is then a dead letter no more.
- * Should this process end between the two, it is given back again later, and comes twice as any message may.
+ * Retries dead letters: publishes each on its subject again, only for the consumer that failed, and then deletes the
+ * letter. A crash between the two retries the letter again later.
  */
 export async function retryDeadLetters(
   client: JetStreamClient,
@@ -102,11 +102,11 @@ export async function retryDeadLetters(
   const { state } = await manager.streams.info(streamName);
   let retried = 0;
   for await (const { header, data, seq } of readLetters(manager, deadPrefix + (consumer ?? ">"))) {
-    // It died again since this began.
+    // Letters stored since this began wait for the next call.
     if (seq > state.last_seq) break;
     if (retried === retriedMax) return { retried, isComplete: false };
     const given = nameMessage(headers(), header.get(names.messageId));
-    // It keeps its own signature: whoever forged a dead letter does not have it signed by us.
+    // The message keeps its own signature, so that a forged dead letter does not get a valid one.
     copySignature(header, given);
     given.set(names.consumer, header.get(names.consumer));
     await client.publish(header.get(names.subject), data, { headers: given, msgID: `retry ${seq}` });
@@ -117,8 +117,7 @@ export async function retryDeadLetters(
 }
 
 /**
- * Rewrites the dead letters of a subject: each is replaced by one that differs in nothing but its payload. One that was signed is signed anew; one
- * that somebody forged stays without a signature.
+ * Replaces dead letters of a subject by ones with another payload. Signed letters are signed again, forged ones never.
  */
 export async function rewriteDeadLetters(
   { client, manager, signer }: { client: JetStreamClient; manager: JetStreamManager; signer: Signer },
@@ -127,7 +126,7 @@ export async function rewriteDeadLetters(
 ): Promise<void> {
   const { state } = await manager.streams.info(streamName);
   for await (const { subject: dead, header, data, seq } of readLetters(manager, `${deadPrefix}>`)) {
-    // It died, or was rewritten, since this began.
+    // Letters stored since this began are new or already rewritten.
     if (seq > state.last_seq) return;
     if (header.get(names.subject) !== subject) continue;
     const rewritten = rewrite(data);
@@ -141,7 +140,7 @@ export async function rewriteDeadLetters(
 
 async function deleteLetter(manager: JetStreamManager, seq: number): Promise<void> {
   await manager.streams.deleteMessage(streamName, seq).catch((error: unknown) => {
-    // Somebody else deleted it at the same time.
+    // Another process deleted it at the same time.
     if (!(error instanceof JetStreamApiError)) throw error;
   });
 }
@@ -160,7 +159,7 @@ async function* readLetters(manager: JetStreamManager, subject: string) {
   }
 }
 
-/** Asks for the first message of a subject from a sequence on; the server knows that since 2.9, the client's types do not. */
+/** Requests the next message of a subject. Servers support this since 2.9, the client's types do not. */
 export function nextOf(subject: string, sequence: number): { seq: number } {
   const request = { seq: sequence, next_by_subj: subject };
   return request;

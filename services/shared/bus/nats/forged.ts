@@ -1,4 +1,6 @@
-/** Messages that nobody of ours signed: no consumer is given them. They become dead letters at once, so that an operator can look at them. */
+/**
+ * Messages without a valid signature become dead letters before any consumer gets them, so that operators can see them.
+ */
 import type { JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { Counter, type Registry } from "prom-client";
 import type { Log } from "../../process/log.ts";
@@ -7,7 +9,6 @@ import type { Acks } from "./acks.ts";
 import { bury, isFor } from "./dead-letters.ts";
 import type { Signer } from "./signature.ts";
 
-/** What a consumer's messages are checked with. */
 interface Checking {
   consumer: string;
   client: JetStreamClient;
@@ -17,13 +18,13 @@ interface Checking {
   log: Log;
 }
 
-// Anybody on the server can send many: the log has one line for all that come within this time, the counter has them all.
+// Anybody on the server can send many, so the log has at most one line in this time.
 const logIntervalMs = 10_000;
-// One that cannot become a dead letter is tried so often, and is then dropped.
+// A message that cannot be stored as a dead letter is dropped after so many deliveries.
 const deliveriesMax = 5;
 const retryDelayMs = 1_000;
 
-/** @returns those of the messages that are signed, in order. */
+/** @returns the signed messages, in order. */
 export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: Checking): AsyncGenerator<JsMsg> {
   const { consumer, client, acks, signer, registry, log } = checking;
   const counter = metricOf(registry, Counter, {
@@ -34,7 +35,7 @@ export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: 
   counter.inc({ consumer }, 0);
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   for await (const message of messages) {
-    // One that is for another consumer is that one's to check.
+    // Its own consumer checks it.
     if (!isFor(message, consumer) || signer.isSigned(message)) {
       yield message;
       continue;
@@ -54,7 +55,7 @@ export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: 
       await bury(client, consumer, message, { failure, deliveries: message.info.deliveryCount });
       acks.add([message]);
     } catch {
-      // Such as one that is too large for the headers of a dead letter.
+      // For example because a dead letter's headers would make the message too large.
       if (message.info.deliveryCount >= deliveriesMax) acks.add([message]);
       else message.nak(retryDelayMs);
     }

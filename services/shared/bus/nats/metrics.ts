@@ -1,4 +1,4 @@
-/** How far the consumers are behind, for Prometheus. Asked for at each look; while NATS does not answer the figures are absent. */
+/** Lag and dead letters of consumers for Prometheus, read at each scrape and absent while NATS does not answer. */
 import { Gauge, type Registry } from "prom-client";
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { countDeadLetters } from "./dead-letters.ts";
@@ -11,13 +11,13 @@ interface Figures {
 }
 
 /**
- * Adds the figures of all consumers to a registry. Every process tells the same, so that they are there when the consumer itself is not.
- * @param manager one that does not wait long.
+ * Adds gauges of all consumers to a registry. Every process reports all, also while a consumer is not running.
+ * @param manager needs a short timeout, because a scrape waits for it.
  */
 export function measureConsumers(registry: Registry, manager: JetStreamManager): void {
   let reading: Promise<Map<string, Figures>> | undefined;
   const read = (): Promise<Map<string, Figures>> => {
-    // One look for all of them.
+    // All gauges share one read.
     reading ??= readFigures(manager)
       .catch(() => new Map<string, Figures>())
       .finally(() => (reading = undefined));

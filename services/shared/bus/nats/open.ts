@@ -1,6 +1,6 @@
 /**
- * The bus on NATS for a process that does not wait for NATS: it connects in the background. Until then it is as while the server is away:
- * publishing fails, so what is to be published stays in the outbox, and consumers take nothing.
+ * The bus on NATS for a process that starts without waiting for NATS: it connects in the background. Until then
+ * publishing fails, so messages stay in the outbox, and consumers get nothing.
  */
 import { pause } from "../../scheduling/pause.ts";
 import { BusAwayError, type Bus, type BusHandler } from "../bus.ts";
@@ -8,7 +8,7 @@ import { connectNatsBus, type NatsBusOptions } from "./bus.ts";
 
 const subscribeRetryMs = 500;
 
-/** Begins to connect, and goes on until it is closed. */
+/** Connects in the background until it is closed. */
 export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
   const { log } = options;
   const closing = new AbortController();
@@ -16,7 +16,7 @@ export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
   let bus: Bus | undefined;
   const subscribing: Promise<void>[] = [];
   const connecting = connectNatsBus({ ...options, signal }).then((connected) => (bus = connected));
-  // It ends without a bus only when it is closed first.
+  // It rejects only when the bus is closed first.
   connecting.catch(() => undefined);
 
   const connected = (): Bus => {

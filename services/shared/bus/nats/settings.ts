@@ -4,7 +4,7 @@ import { readAccess, type Access } from "./access.ts";
 
 const replicasAllowed = ["1", "3", "5"];
 
-/** How a NATS is reached, and how many of its servers keep a message. */
+/** The settings of NATS connections. */
 export interface NatsSettings {
   /** Addresses without credentials. */
   servers: string[];
@@ -12,7 +12,7 @@ export interface NatsSettings {
   replicas?: number | undefined;
 }
 
-/** Reads NATS_URL, one or more addresses, how they are entered, and NATS_REPLICAS, which is to be the same for all processes of a mesh. */
+/** Reads NATS_URL, credentials, TLS, and NATS_REPLICAS, which must be the same for all processes of a mesh. */
 export function readNatsSettings(reader: SettingsReader): NatsSettings {
   const settings = readOptionalNatsSettings(reader);
   if (!settings) reader.problem("NATS_URL must be set");

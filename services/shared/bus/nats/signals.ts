@@ -1,6 +1,6 @@
 /**
- * Signals over NATS, without JetStream. Nothing waits for a server: neither the start of a process nor a signal. Signals that are
- * published while the server is away are lost.
+ * Signals over NATS without JetStream. Neither a process start nor a signal waits for a server: while it is away,
+ * signals are lost.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -8,24 +8,24 @@ import { createLocalSignals, type Signals } from "../signals.ts";
 import { connectPatiently, watch, type Connecting, type ConnectionState } from "./connect.ts";
 import type { Signer } from "./signature.ts";
 
-// Not below the subjects of the bus, or its stream would keep what is of no use a moment later.
+// Outside the subjects of the stream, which would otherwise store signals.
 const subjectPrefix = "daybook-signals.";
-// A connection that died silently is noticed after two of them.
+// A dead connection is closed once two pings are unanswered.
 const pingIntervalMs = 5_000;
 const pingsMax = 2;
 
-/** Begins to connect, and goes on until it is closed. */
+/** Connects in the background until it is closed. */
 export function connectNatsSignals({
   signer,
   registry,
   ...options
 }: Connecting & {
-  /** Signs signals; those that come without its signature are dropped. */
+  /** Signs signals. Signals without its signature are dropped. */
   signer: Signer;
   registry: Registry;
 }): Signals {
   const { log } = options;
-  // Handlers in this process need no server. It sends them no signal of their own process.
+  // Handlers in this process need no server. NATS echoes none of this process's signals to them.
   const local = createLocalSignals(log);
   const subjects = new Set<string>();
   const closing = new AbortController();
@@ -63,7 +63,7 @@ export function connectNatsSignals({
     try {
       local.publish(subject, payload);
     } catch (error) {
-      // An error thrown here would end the reading of the connection.
+      // An error thrown here would end the client's read loop.
       log.warn({ err: error, subject }, "a signal was not taken");
     }
   }
@@ -82,18 +82,18 @@ export function connectNatsSignals({
     connection = made;
     state = watch(made);
     for (const subject of subjects) listen(made, subject);
-    // A server that goes away meanwhile is told of the subjects when it is back.
+    // The client repeats subscriptions when it reconnects.
     await made.flush().catch(() => undefined);
     isListening = true;
   }
 
-  // It fails only when it is closed first.
+  // It rejects only when the signals are closed first.
   const connecting = connect().catch(() => undefined);
 
   return {
     publish(subject, payload) {
       local.publish(subject, payload);
-      // The client would keep it for a server that is away, however long.
+      // The client would buffer it until the server is back.
       if (!state?.isConnected) return;
       const headers = signer.sign(subjectPrefix + subject, payload);
       connection?.publish(subjectPrefix + subject, payload, { headers });

@@ -1,35 +1,36 @@
 /**
- * Signatures of what goes over NATS. Whoever reaches the server can publish there, so a consumer takes only what holders of the internal token
- * have signed. A message that was captured can be sent again, but only while every consumer knows it as done.
+ * Signatures of NATS messages. Anybody who reaches the server can publish there, so consumers accept only messages
+ * signed with the internal token. A captured message can be replayed, but a signature expires before consumers forget
+ * the message.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 
-/** Signs payloads for their subjects, and knows such signatures again for a while. */
+/** Signs payloads for their subjects, and verifies signatures. */
 export interface Signer {
   /** @returns the headers of a message, with its signature. */
   sign(subject: string, payload: Uint8Array): MsgHdrs;
-  /** Whether a message has a signature that one of the tokens gives, and that is not too old. */
+  /** Whether a message has an unexpired signature by one of the tokens. */
   isSigned(message: { subject: string; data: Uint8Array; headers?: MsgHdrs | undefined }): boolean;
 }
 
-/** The header with the signature: when it was made, in milliseconds since 1970, a dot, and the signature in base64url. */
+/** The header of the signature: its time in milliseconds since 1970, a dot, and the signature in base64url. */
 export const signatureHeader = "Daybook-Signature";
 const signaturePattern = /^(\d{1,15})\.([\w-]{43})$/;
 
 /**
- * For how long a signature is good. Longer than the stream keeps a message, 7 days, and shorter than the metric service knows a batch that it has
- * counted, 8 days, with half a day for clocks that differ.
+ * How long a signature is valid: longer than the stream keeps a message (7 days), and half a day, for clocks that
+ * differ, shorter than the metric service keeps the ids of counted batches (8 days).
  */
 export const signatureAgeMaxMs = 7.5 * 24 * 60 * 60 * 1000;
 
 const keyBytes = 32;
-// The token is also the credential of RPCs: a key of its own keeps a signature from telling anything of that.
+// The token is also the credential of RPCs. A derived key keeps signatures from revealing anything about it.
 const keyPurpose = "daybook bus signature v1";
 
 /**
- * @param token what processes of one mesh have in common.
- * @param previous what they had before: its signatures are still good, but none is made.
+ * @param token the internal token of the mesh.
+ * @param previous the token before it: its signatures are accepted, but none are made.
  */
 export function createSigner(token: string, previous?: string, nowMs = Date.now): Signer {
   const key = deriveKey(token);
@@ -57,7 +58,7 @@ function deriveKey(token: string): Buffer {
   return Buffer.from(hkdfSync("sha256", token, "", keyPurpose, keyBytes));
 }
 
-/** Neither a time nor a subject has a NUL, so no two messages are signed as the same bytes. */
+/** Unambiguous because neither a time nor a subject contains NUL. */
 function signatureOf(key: Buffer, at: string, subject: string, payload: Uint8Array): Buffer {
   return createHmac("sha256", key).update(`${at}\0${subject}\0`).update(payload).digest();
 }

@@ -1,4 +1,4 @@
-/** The stream and its consumers, as the server keeps them: made when they are missing, looked at, and rid of what was taken. */
+/** The stream and its consumers on the server: creation, progress and deletion of messages. */
 import {
   jetstreamManager,
   JetStreamApiCodes,
@@ -14,27 +14,27 @@ import type { Log } from "../../process/log.ts";
 
 /** The one stream of all subjects. */
 export const streamName = "daybook";
-/** Subjects of messages that a consumer has given up begin so; its name follows. */
+/** The prefix of the subjects of dead letters; the consumer's name follows. */
 export const deadPrefix = "daybook.dead.";
 
 const streamAgeMaxMs = 7 * 24 * 60 * 60 * 1000;
 const duplicateWindowMs = 2 * 60 * 1000;
 /**
- * A message that is neither taken nor said to be worked at for so long is delivered again: so soon after a process was killed somebody else has
- * what it had in hand. One that is worked at may take as long as it needs.
+ * A message without acknowledgement or sign of progress is redelivered after this. So messages of a killed process are
+ * soon redelivered, and a handler may still run for longer.
  */
 export const ackWaitMs = 3_000;
 const apiTimeoutMs = 5_000;
 
-/** Asks a server about JetStream; whoever has less time says so. */
+/** A client of the JetStream API. */
 export function managerOf(connection: NatsConnection, timeoutMs = apiTimeoutMs): Promise<JetStreamManager> {
-  // Whether there is JetStream shows with the first question.
+  // The first request shows whether the server has JetStream.
   return jetstreamManager(connection, { checkAPI: false, timeout: timeoutMs });
 }
 
 /**
- * Makes the stream if it is missing. Any number of processes may do so at once.
- * @param replicas how many servers keep it, if it is made.
+ * Creates the stream if it is missing. Safe for concurrent processes.
+ * @param replicas how many servers store a new stream.
  */
 export async function ensureStream(manager: JetStreamManager, replicas = 1): Promise<StreamInfo> {
   try {
@@ -52,7 +52,7 @@ export async function ensureStream(manager: JetStreamManager, replicas = 1): Pro
   });
 }
 
-/** Gives a stream that is there another number of replicas, if the server can. It goes on without, as it did before. */
+/** Changes the number of replicas of an existing stream. On failure it logs, and the stream keeps its number. */
 export async function ensureReplicas(
   manager: JetStreamManager,
   { config, cluster }: StreamInfo,
@@ -61,7 +61,7 @@ export async function ensureReplicas(
 ): Promise<void> {
   if (replicas === undefined || config.num_replicas === replicas) return;
   try {
-    // One that is alone would take the number and change nothing.
+    // A server without a cluster would accept the number and change nothing.
     if (replicas > 1 && !cluster) throw new Error("the server is in no cluster");
     await manager.streams.update(streamName, { num_replicas: replicas });
     log.info({ before: config.num_replicas, now: replicas }, "the stream has another number of replicas now");
@@ -73,7 +73,7 @@ export async function ensureReplicas(
   }
 }
 
-/** Makes a consumer if it is missing. */
+/** Creates a consumer if it is missing. */
 export async function ensureConsumer(
   manager: JetStreamManager,
   consumer: string,
@@ -91,13 +91,13 @@ export async function ensureConsumer(
       ...limits,
     });
   } catch (error) {
-    // One that another release made with other limits is changed; servers differ in whether they do so by themselves.
+    // The consumer exists with other limits; servers differ in whether `add` changes them.
     if (!(error instanceof JetStreamApiError)) throw error;
     await manager.consumers.update(streamName, consumer, limits);
   }
 }
 
-/** The consumers that keep their place, each with its subject. What looks on for a while (an ephemeral consumer) is not among them. */
+/** The durable consumers. Ephemeral ones, such as a watching operator's, are left out. */
 export async function listConsumers(manager: JetStreamManager): Promise<ConsumerInfo[]> {
   const consumers: ConsumerInfo[] = [];
   for await (const info of manager.consumers.list(streamName)) {
@@ -106,11 +106,11 @@ export async function listConsumers(manager: JetStreamManager): Promise<Consumer
   return consumers;
 }
 
-/** How far the consumers are, all of it in one epoch. */
+/** Reads the progress of the consumers within one epoch. */
 export async function readProgress(manager: JetStreamManager, replicas: number | undefined): Promise<Progress> {
   const { created, state } = await ensureStream(manager, replicas);
   const takenUpTo = floorsOf(await listConsumers(manager));
-  // Sequences of one stream say nothing of another, which may have taken its place between the two looks.
+  // The stream may have been recreated between the two reads, and sequences of two epochs cannot be compared.
   const again = await manager.streams.info(streamName);
   if (again.created !== created) throw new Error("the stream was made anew between two looks");
   return {
@@ -124,17 +124,16 @@ export async function readProgress(manager: JetStreamManager, replicas: number |
 const forgottenAtOnce = 64;
 
 /**
- * Deletes messages one by one. To purge a subject up to a sequence would take one request, but makes servers before 2.9.15 forget which messages
- * beyond it they have delivered and not seen acknowledged: those would never come again.
+ * Deletes messages one by one. A purge up to a sequence would take one request, but servers before 2.9.15 then lose
+ * track of delivered, unacknowledged messages above it and never redeliver them.
  * Source: https://github.com/nats-io/nats-server/pull/3892
  */
 export async function forgetMessages(manager: JetStreamManager, sequences: readonly number[]): Promise<void> {
   for (let at = 0; at < sequences.length; at += forgottenAtOnce) {
-    const some = sequences.slice(at, at + forgottenAtOnce);
+    const chunk = sequences.slice(at, at + forgottenAtOnce);
     await Promise.all(
-      some.map((sequence) =>
+      chunk.map((sequence) =>
         manager.streams.deleteMessage(streamName, sequence).catch((error: unknown) => {
-          // Gone already.
           if (!(error instanceof JetStreamApiError)) throw error;
         }),
       ),
@@ -142,7 +141,7 @@ export async function forgetMessages(manager: JetStreamManager, sequences: reado
   }
 }
 
-/** By subject, the lowest sequence up to which one of its consumers has taken everything. */
+/** The low watermark of each subject: the lowest acknowledged sequence of its consumers. */
 function floorsOf(consumers: readonly ConsumerInfo[]): Map<string, number> {
   const floors = new Map<string, number>();
   for (const { config, ack_floor: floor } of consumers) {
