@@ -1,7 +1,7 @@
-/** Cancels what a connection is at, by the request that PostgreSQL has for it: over a connection of its own, which needs no slot of the server. */
+/** Cancels statements by PostgreSQL's cancel request, over a new connection that takes no connection slot. */
 import pg from "pg";
 
-/** What a client of pg knows of its own connection; the types of pg leave it out. */
+/** Fields of a pg client that its types leave out. */
 interface Internals {
   processID: number;
   secretKey: number | Buffer;
@@ -10,7 +10,7 @@ interface Internals {
   connectionParameters: { ssl: pg.ConnectionConfig["ssl"]; sslnegotiation?: string };
 }
 
-/** The part of pg's Connection that its types leave out. */
+/** Methods of pg's Connection that its types leave out. */
 interface CancelConnection {
   connect(portOrPath: number | string, host?: string): void;
   requestSsl(): void;
@@ -20,10 +20,10 @@ interface CancelConnection {
 const cancelTimeoutMs = 2_000;
 
 /**
- * Cancels the statement of a client, if it is at one. Resolves when the server has passed the request on: by then the session has been told, and
- * one that is between two statements takes no notice, so a later statement is never hit.
+ * Cancels the running statement of a client, if any. Resolves when the server has signalled the session. A session
+ * ignores the signal between two statements, so a later statement is never cancelled.
  * See https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS.
- * @throws Error when the server cannot be reached in time; a late cancel may then still hit what the session does next.
+ * @throws Error when the server cannot be reached in time; the cancel may then hit a later statement.
  */
 export async function cancelStatement(client: pg.PoolClient): Promise<void> {
   const { processID, secretKey, host, port, connectionParameters } = client as unknown as Internals;
@@ -38,11 +38,11 @@ export async function cancelStatement(client: pg.PoolClient): Promise<void> {
   };
   connection.once("connect", () => {
     if (!ssl) send();
-    // With direct negotiation the handshake begins by itself.
+    // Direct negotiation starts the handshake by itself.
     else if (sslnegotiation !== "direct") connection.requestSsl();
   });
   connection.once("sslconnect", send);
-  // The server closes the connection when it is done, and some reset it.
+  // The server closes the connection when it is done; some servers reset it.
   connection.once("end", () => (isSent ? resolve() : reject(new Error("the connection to cancel by ended"))));
   connection.on("error", (error) => !isSent && reject(error));
   const timer = setTimeout(() => reject(new Error("the server did not take a cancel in time")), cancelTimeoutMs);

@@ -1,9 +1,9 @@
-/** Rows as parameters of a statement: an array for each column, of which `unnest` makes rows again. */
+/** Rows as parameters of a statement: one array for each column, which `unnest` turns into rows. */
 import type { Micros } from "../values/clock.ts";
 import type { Uuid } from "../values/ids.ts";
 import { formatMicros, type Instant } from "../values/time.ts";
 
-/** What a column of a type takes. JSON is given as text; an object in a jsonb column is written as JSON. */
+/** The values of each column type. JSON is passed as text; jsonb also takes an object, which is written as JSON. */
 interface ValueTypes {
   uuid: Uuid;
   text: string;
@@ -23,7 +23,7 @@ type ValueOf<T> = T extends `${infer Nullable extends Type}?` ? ValueTypes[Nulla
 
 /** The columns of rows that a statement takes. */
 export interface Columns<Row> {
-  /** The number of the first parameter behind them. */
+  /** The number of the next parameter after these. */
   readonly next: number;
   /** The rows as a table: `unnest($3::uuid[], $4::text[]) AS name (id, type)`. */
   as(name: string): string;
@@ -33,13 +33,13 @@ export interface Columns<Row> {
   values: (rows: readonly Row[]) => unknown[][];
 }
 
-/** The rows that some columns are of. */
+/** The rows that columns describe. */
 export type Rows<C> = C extends Columns<infer Row> ? readonly Row[] : never;
 
 /**
  * Declares the columns of rows that a statement takes.
  * @param first the number of their first parameter: 3 for `$3`.
- * @param types the SQL type of each column by its name, in order; with `?` where it may be null.
+ * @param types the SQL type of each column by name, in order, with `?` where it may be null.
  */
 export function columns<const Types extends Record<string, Type | `${Type}?`>>(
   first: number,

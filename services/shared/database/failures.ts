@@ -1,11 +1,11 @@
-/** What a failure of PostgreSQL means. */
+/** Classification of PostgreSQL errors. */
 
-/** Whether a failure means that the database is away or overloaded, so that the same may succeed later. */
+/** Whether the database is away or overloaded, so that a retry may succeed. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === "string") {
-    // Classes: 08 connection, 53 resources, 57 operator intervention (shutdown, statement timeout); 25P03: a transaction was idle too long.
+    // Classes: 08 connection, 53 resources, 57 operator intervention (such as a timeout). 25P03: idle in transaction.
     return /^(08|53|57|25P03)/.test(code) || /^(ECONN|ENOTFOUND|ETIMEDOUT|EPIPE|EAI_AGAIN|ENOENT)/.test(code);
   }
   // pg gives these no code.
@@ -19,7 +19,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === "23505";
 }
 
-/** Whether a statement failed only because of others that ran at the same time: a deadlock or a serialization failure. */
+/** Whether a deadlock or a serialization failure ended the statement, so that a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === "40P01" || code === "40001";

@@ -1,4 +1,4 @@
-/** Numbered SQL migrations, forward only. Any number of processes may start at once: one migrates, the others wait. */
+/** Numbered SQL migrations, forward only. When several processes start at once, one migrates and the others wait. */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,10 +7,9 @@ import { withTransaction, type Database, type Transaction } from "./postgres.ts"
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /**
- * Brings a schema up to date with the files of a folder (`0001_init.sql`, …). All of it is one transaction: it happens or it
- * does not.
- * @param schema made if it is missing; the record of what was applied is kept in its table `migrations`.
- * @throws Error when a file that was applied has been changed since.
+ * Applies the files of a folder (`0001_init.sql`, …) to a schema, all in one transaction.
+ * @param schema created if it is missing; its table `migrations` records the applied files.
+ * @throws Error when a file was changed after it had been applied.
  */
 export async function migrate(database: Database, schema: string, folder: string): Promise<void> {
   const files = (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();

@@ -8,20 +8,19 @@ import { isTransient } from "./failures.ts";
 /** A pool of connections. */
 export type Database = pg.Pool;
 
-/** A connection within a transaction. */
+/** A connection that is in a transaction. */
 export type Transaction = pg.PoolClient;
 
-/** Where a statement runs: on any connection of a pool, in a transaction, or as a read of a property (see reads.ts). */
+/** Runs a statement: a pool, a transaction, or a read of a property (see reads.ts). */
 export interface Queryable {
   query(query: pg.QueryConfig): Promise<{ rows: object[] }>;
 }
 
-/** Limits of a pool. */
 export interface DatabaseOptions {
   url: string;
   applicationName: string;
   connectionsMax: number;
-  /** After which PostgreSQL gives up a statement by itself. */
+  /** PostgreSQL cancels a statement after this time. */
   statementTimeoutMs?: number;
   log: Log;
 }
@@ -48,22 +47,22 @@ export function openDatabase({
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     types: { getTypeParser: typeParser },
   });
-  // A connection may break at a moment when neither the pool nor a query listens, or say so twice; without a listener that would end the
-  // process. Whoever uses it learns of it by the statement that fails.
+  // A connection may break when neither the pool nor a query listens, or emit two errors. An error without a listener
+  // ends the process; the user of the connection sees its next statement fail.
   pool.on("connect", (client) => client.on("error", () => undefined));
-  // A connection that breaks while nobody uses it; the pool replaces it.
+  // The pool replaces an idle connection that breaks.
   pool.on("error", (error) => log.warn({ err: error }, "an idle database connection broke"));
   return pool;
 }
 
-/** A prepared statement: parsed and planned once for each connection. */
+/** A prepared statement, parsed once for each connection. */
 export interface Statement<Params extends readonly unknown[], Row> {
   (database: Queryable, values: Params): Promise<Row[]>;
 }
 
 type Scalar = string | number | boolean | null;
 
-/** The columns of those parameters that are rows. */
+/** The columns of the parameters that are rows. */
 type ColumnsOf<Params extends readonly unknown[]> = Params extends readonly [infer First, ...infer Rest]
   ? First extends readonly (infer Row extends object)[]
     ? Row extends Scalar
@@ -73,10 +72,11 @@ type ColumnsOf<Params extends readonly unknown[]> = Params extends readonly [inf
   : [];
 
 /**
- * Declares a prepared statement, such as `statement<[property: Uuid, ids: readonly Uuid[]], EventRow>("event.events.read", …)`.
- * Parameters are `$1`, `$2` and so on. Rows stand behind all others, and take a parameter for each of their columns.
+ * Declares a prepared statement, such as `statement<[property: Uuid, ids: readonly Uuid[]],
+ * EventRow>("event.events.read", …)`. Parameters are `$1`, `$2` and so on. Rows come after all others, and take one
+ * parameter for each of their columns.
  * @param name unique in the process.
- * @param rows the columns of the rows, if it takes any.
+ * @param rows the columns of each parameter that is rows.
  */
 export function statement<Params extends readonly unknown[], Row = unknown>(
   name: string,
@@ -86,19 +86,18 @@ export function statement<Params extends readonly unknown[], Row = unknown>(
   return (database, values) => run<Row>({ name, text }, database, spread(values, rows));
 }
 
-/** Declares a statement that is planned anew each time, by the values that it is given: for those whose best plan depends on them. */
+/** Declares a statement that is planned each time, because its best plan depends on the values or the table's size. */
 export function plannedStatement<Params extends readonly unknown[], Row = unknown>(
   text: string,
 ): Statement<Params, Row> {
   return (database, values) => run<Row>({ text }, database, values);
 }
 
-/** The parameters as PostgreSQL takes them. */
 function spread(values: readonly unknown[], rows: readonly Columns<never>[]): readonly unknown[] {
   if (rows.length === 0) return values;
   const others = values.slice(0, -rows.length);
-  const some = values.slice(-rows.length) as never[][];
-  return [...others, ...rows.flatMap((columns, index) => columns.values(some[index] ?? []))];
+  const rowLists = values.slice(-rows.length) as never[][];
+  return [...others, ...rows.flatMap((columns, index) => columns.values(rowLists[index] ?? []))];
 }
 
 async function run<Row>(
@@ -111,14 +110,14 @@ async function run<Row>(
 }
 
 /**
- * Runs `work` in a transaction (READ COMMITTED). A deadlock or a serialization failure is retried unseen, so `work` must
- * have no effect outside the transaction.
+ * Runs `work` in a transaction (READ COMMITTED). A deadlock or a serialization failure is retried, 5 attempts in all,
+ * so `work` must have no effect outside the transaction.
  */
 export async function withTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const tx = await database.connect();
     let broken: Error | undefined;
-    // One that broke is not given back to the pool.
+    // The pool discards a broken connection.
     const noteBreak = (error: Error): void => {
       broken = error;
     };
@@ -139,8 +138,8 @@ export async function withTransaction<T>(database: Database, work: (tx: Transact
 }
 
 /**
- * Runs a statement again and again that takes at most so many rows at a time, until it finds fewer: each holds its locks only briefly.
- * @param step gives the rows that it took.
+ * Repeats a statement until it finds fewer than `rowsMax` rows, so that each run holds its locks briefly.
+ * @param step returns the rows that it changed.
  * @returns how many there were in all.
  */
 export async function inChunks(
@@ -159,7 +158,7 @@ export async function inChunks(
 
 const oid = { int8: 20, json: 114, timestamptz: 1184 } as const;
 
-/** json stays text, so that nothing in it is changed; instants are microseconds; counts are numbers. */
+/** json stays unchanged text, timestamptz becomes microseconds, int8 a number. */
 function typeParser(type: number, format?: "text" | "binary"): (value: string) => unknown {
   if (format !== "binary") {
     if (type === oid.json) return (text) => text;

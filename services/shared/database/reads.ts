@@ -1,6 +1,6 @@
 /**
- * Reads, apart from writes: they have connections of their own, and properties share these fairly, so neither a flood of reads nor a slow one
- * keeps a write, or a read of another property, waiting. A statement that nobody waits for any more is cancelled.
+ * Reads have a pool of their own, which properties share fairly. So neither many reads nor a slow one delays a write,
+ * or a read of another property. A statement is cancelled when its caller has gone.
  */
 import { availableParallelism } from "node:os";
 import { pause } from "../scheduling/pause.ts";
@@ -10,32 +10,32 @@ import { createFairShare, type FairShare } from "../scheduling/fair-share.ts";
 import type { Log } from "../process/log.ts";
 import { openDatabase, type Database, type Queryable, type Transaction } from "./postgres.ts";
 
-/** The connections of a service for reading. */
 export interface Reads {
   readonly connectionsMax: number;
   /**
    * Reads on behalf of a property.
-   * @param signal that nobody waits for the answer any more. What is under way then is cancelled, and fails with the signal's reason.
+   * @param signal aborted when the caller has gone. The running statement is cancelled, and fails with the signal's
+   * reason.
    */
   of(property: string, signal?: AbortSignal): Reader;
 }
 
-/** Where the statements of one read run. */
+/** Runs the statements of one read. */
 export interface Reader extends Queryable {
-  /** Runs `work` so that all of its statements see the database as it is at one moment. */
+  /** Runs `work` on one snapshot of the database (REPEATABLE READ). */
   inSnapshot<T>(work: (snapshot: Queryable) => Promise<T>): Promise<T>;
 }
 
 const waitingMax = 2_000;
 const waitingPerPropertyMax = 200;
-// Half of the time that a call has.
+// Half of the timeout of a call.
 const waitMsMax = 5_000;
-// A cancel that arrives before its statement does nothing, so it is repeated while the statement goes on.
+// A cancel that arrives before its statement has no effect, so it is repeated until the statement ends.
 const cancelAgainMs = 200;
-// Longer than any call waits. It ends what a process leaves behind that is killed.
+// Longer than the 10 s of an ordinary call. It ends the statements of a killed process.
 const statementTimeoutMs = 15_000;
 
-/** Shares the connections of a pool, which nothing else uses. A property has at most half of them at a time. */
+/** Shares a pool that nothing else uses. A property has at most half of the connections, rounded up. */
 export function createReads(pool: Database, log: Log): Reads {
   const connectionsMax = pool.options.max;
   const share = createFairShare({
@@ -75,13 +75,14 @@ export function createReads(pool: Database, log: Log): Reads {
       signal?.addEventListener("abort", abort, { once: true });
       return await work(connection, spoil);
     } catch (error) {
-      // What the database says is only that it was cancelled.
+      // The database would only say that the statement was cancelled.
       signal?.throwIfAborted();
       throw error;
     } finally {
       done.abort();
       signal?.removeEventListener("abort", abort);
-      // Nobody else gets the connection while a cancel is on its way to it. One that may still come takes the connection with it.
+      // The connection stays reserved while a cancel is under way. If one may still arrive, the pool discards the
+      // connection.
       await cancelling;
       connection.off("error", spoil);
       connection.release(broken);
@@ -105,7 +106,7 @@ export function createReads(pool: Database, log: Log): Reads {
                 },
               });
             } finally {
-              // Within a transaction it is of no use to anybody else.
+              // A connection that stays in a transaction is discarded.
               await connection.query("ROLLBACK").catch(spoil);
             }
           }),
@@ -114,15 +115,15 @@ export function createReads(pool: Database, log: Log): Reads {
   };
 }
 
-/** @param spoil says that the connection is not to be used again. */
+/** @param spoil makes the pool discard the connection. */
 type Work<T> = (connection: Transaction, spoil: (error: Error) => void) => Promise<T>;
 
-// Each keeps one processor of the database busy. That machine is not known here; this one stands for the size of an installation.
+// Each keeps one processor of the database busy. This machine's processors stand for the database's, which are unknown.
 const aggregatesPerPropertyMax = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
 const aggregatesWaitingMax = 500;
 const aggregatesWaitingPerPropertyMax = 50;
 
-/** Shares what aggregates may take of the reads: half of the connections, so that what is read at once is never behind them. */
+/** Limits aggregates to half of the read connections, so that short reads do not wait behind them. */
 export function createAggregateShare({ connectionsMax }: Reads): FairShare {
   return createFairShare({
     slotsMax: Math.max(1, Math.floor(connectionsMax / 2)),
@@ -137,36 +138,34 @@ export function createAggregateShare({ connectionsMax }: Reads): FairShare {
   });
 }
 
-/** The refusal of what would take more than the fair share of a property. */
+/** The error of a request beyond the fair share of a property. */
 export function overShare(message: string): DaybookError {
   return new DaybookError("rate_limited", `${message} Try again in a second.`, { retryAfterMs: overShareRetryMs });
 }
 
 const overShareRetryMs = 1_000;
 
-/** How many connections a service opens. */
 export interface Connections {
-  /** For writes, and for what the service does by itself. */
+  /** For writes and background work. */
   writes: number;
   reads: number;
 }
 
 const readsShare = 0.4;
 
-/** Divides the connections of a process: some for reads, the most for writes. */
+/** Divides the connections of a process between writes and reads. */
 export function divideConnections(connectionsMax: number): Connections {
   const reads = Math.max(1, Math.floor(connectionsMax * readsShare));
   return { writes: connectionsMax - reads, reads };
 }
 
-/** The connections of a service, to be ended when it is closed. */
 export interface ServiceDatabase {
   database: Database;
   reads: Reads;
   end(): Promise<void>;
 }
 
-/** Opens the pools of a service. Connections are made when they are first needed. */
+/** Opens the pools of a service. They connect at first use. */
 export function openServiceDatabase(options: {
   url: string;
   name: string;

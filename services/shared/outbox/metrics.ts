@@ -1,8 +1,8 @@
-/** How many rows the outboxes of a process hold, for Prometheus. */
+/** Gauges of outbox rows, for Prometheus. */
 import { Gauge, type Registry } from "prom-client";
 import type { Closable } from "../process/lifecycle.ts";
 
-/** Counts the rows of an outbox, of each kind. */
+/** Counts the rows of an outbox; undefined while it cannot. */
 type CountRows = () => Promise<{ waiting: number; published: number } | undefined>;
 
 const outboxesOfRegistries = new WeakMap<Registry, Map<string, CountRows>>();
@@ -11,7 +11,7 @@ const outboxesOfRegistries = new WeakMap<Registry, Map<string, CountRows>>();
 export function measureOutbox(registry: Registry, schema: string, count: CountRows): Closable {
   const outboxes = outboxesOf(registry);
   let counting: ReturnType<CountRows> | undefined;
-  // One look for both gauges. While the database is away the other figures are wanted all the more.
+  // Both gauges share one read. It never fails, because the other metrics matter most while the database is away.
   const countOnce: CountRows = () => {
     counting ??= count()
       .catch(() => undefined)
@@ -27,7 +27,6 @@ export function measureOutbox(registry: Registry, schema: string, count: CountRo
   };
 }
 
-/** Two gauges for all outboxes of a process. */
 function outboxesOf(registry: Registry): Map<string, CountRows> {
   const known = outboxesOfRegistries.get(registry);
   if (known) return known;

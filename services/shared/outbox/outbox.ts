@@ -1,10 +1,10 @@
 /**
- * The transactional outbox. A service writes what it has to say into its table `outbox` in the transaction that makes it true; the relay
- * publishes the rows. A row goes when its message was taken: at once, where publishing waits for the consumers, else when outbox-taken.ts finds
- * that they have it. At least once: a crash on the way publishes a row again, with the same id.
+ * The transactional outbox. A service inserts a message into its table `outbox` in the transaction of the data, and the
+ * relay publishes it. The row is deleted once all consumers have acknowledged the message: at once where publishing
+ * waits for them, else by taken.ts. Delivery is at least once: a crash while publishing repeats a message with its id.
  *
- * Rows that wait are not passed by a mark: one that commits late, behind others with a higher id, is simply found by the next look. Several
- * relays share the table, each taking rows that no other holds.
+ * There is no high-water mark: pending rows are polled by state, so a row that commits late is never skipped. Several
+ * relays can share the table.
  */
 import type { Registry } from "prom-client";
 import { pause } from "../scheduling/pause.ts";
@@ -32,36 +32,34 @@ import {
 export interface OutboxRelay {
   /** The schema that holds the table. */
   readonly schema: string;
-  /** Adds a message in the transaction that makes it true. `wake` once that is committed. */
+  /** Adds a message in the transaction of its data. Call `wake` after the commit. */
   enqueue(tx: Transaction, property: Uuid, subject: string, payload: Uint8Array): Promise<void>;
-  /** Says that a row was committed, so that it need not wait for the next look. */
+  /** Publishes committed rows now, before the next poll. */
   wake(): void;
   /**
-   * To be asked before a write that tells of itself: whether the outbox has room for that.
-   * @throws DaybookError `service_unavailable` while it has not.
+   * Call before a write that adds a message.
+   * @throws DaybookError `service_unavailable` while the outbox is full.
    */
   checkRoom(): void;
-  /** What it holds, and some of the rows whose messages were refused. */
+  /** The size of the outbox, and up to 20 rows whose messages failed to publish. */
   describe(): Promise<OutboxSize & { failing: FailingRow[] }>;
   /**
-   * Publishes again what is published and not taken, a number of rows at a time.
-   * @param after what the last call gave as `next`.
-   * @returns how many rows; `next` is undefined when those were the last.
+   * Publishes published, unacknowledged messages again, one page at a time.
+   * @param after `next` of the last call.
+   * @returns how many rows; `next` is undefined after the last page.
    */
   republish(after: RowKey | undefined): Promise<{ rows: number; next: RowKey | undefined }>;
-  /** Starts to publish. */
   start(): void;
-  /** Publishes what is under way, then stops. */
+  /** Finishes the running round, then stops. */
   close(): Promise<void>;
 }
 
-/** Names a row. */
+/** The primary key of a row. */
 export interface RowKey {
   propertyId: Uuid;
   id: Uuid;
 }
 
-/** What a relay works with. */
 export interface OutboxRelayOptions {
   database: Database;
   /** The schema that holds the table `outbox`. */
@@ -69,15 +67,15 @@ export interface OutboxRelayOptions {
   bus: Bus;
   log: Log;
   registry: Registry;
-  /** How many bytes of messages it may hold before writes are refused. */
+  /** Bytes of messages above which writes are refused. */
   outboxBytesMax?: number | undefined;
 }
 
-// Between two rounds, so that under load rows gather and share a round: a round costs about eleven statements whatever it carries.
+// Between rounds, so that under load rows share a round: each costs several statements, however few rows it has.
 const paceMs = 50;
-// While the bus is away rows stay as they are, and are tried again after this.
+// The pause before the next attempt while the bus is away.
 const awayPauseMs = 500;
-// Rows of another process that died, and rows that wait to be tried again, are found by looking.
+// Polling finds the rows of killed processes, and rows that are due for a retry.
 const lookIntervalMs = 500;
 
 /** Makes the relay of a service. */
@@ -92,10 +90,10 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const room = watchRoom(statements, database, outboxBytesMax, log);
   owner.own(measureOutbox(registry, schema, () => statements.count(database, []).then(([counts]) => counts)));
 
-  /** @returns how many rows were taken, and whether the bus was there for them. */
+  /** @returns how many rows the round had, and whether the bus was away for any of them. */
   function relayOnce(): Promise<{ taken: number; isAway: boolean }> {
     return withTransaction(database, async (tx) => {
-      // If what is noted is lost in a crash the rows are published again, which is harmless; so it need not wait for the disk.
+      // A crash that loses this commit publishes the rows again, which is harmless, so it need not wait for the disk.
       await statements.skipDiskWait(tx, []);
       const rows = await statements.take(tx, []);
       if (rows.length === 0) return { taken: 0, isAway: false };
@@ -112,8 +110,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
         else kept.push({ id, place: outcome });
       }
       if (taken.length > 0) await statements.remove(tx, [taken]);
-      for (const [epoch, some] of Map.groupBy(kept, ({ place }) => place.epoch)) {
-        await statements.note(tx, [some.map(({ id }) => id), epoch, some.map(({ place }) => place.sequence)]);
+      for (const [epoch, noted] of Map.groupBy(kept, ({ place }) => place.epoch)) {
+        await statements.note(tx, [noted.map(({ id }) => id), epoch, noted.map(({ place }) => place.sequence)]);
       }
       if (refused.length > 0) {
         const reasons = refused.map(({ failure }) => reasonOf(failure));
@@ -127,7 +125,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      // A bus that was away may have lost the last that it was given: that is found before new messages take its sequences.
+      // The bus may have lost its last messages. Settle before new messages take their sequences.
       const { session } = bus;
       if (session !== settledSession) {
         if (await settle(stopping.signal)) settledSession = session;
@@ -152,14 +150,14 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
 
   const wake = (): void => wakeUp.resolve();
 
-  /** Deletes what was taken; publishes again what the bus has lost. @returns whether the bus could tell. */
+  /** Deletes acknowledged rows, and marks lost ones as pending. @returns whether that succeeded. */
   async function settle(signal: AbortSignal): Promise<boolean> {
     try {
       const { unpublished } = await settleTaken({ statements, database, bus, log, signal });
       if (unpublished > 0) wake();
       return true;
     } catch (error) {
-      // It is said where something waits to be published; what is published can wait.
+      // The relay logs that the bus is away when it publishes.
       if (!(error instanceof BusAwayError)) log.warn({ err: asError(error) }, "nobody can tell what was taken");
       return false;
     }
@@ -213,15 +211,15 @@ function byKey(one: { property_id: string; id: string }, other: { property_id: s
   return `${one.property_id}${one.id}` < `${other.property_id}${other.id}` ? -1 : 1;
 }
 
-// Longer than it takes to delete the old message: until then the bus would know the rewritten one as a repeat of it.
+// Longer than deleting the old message takes, because until then the bus takes the new one for a duplicate.
 const rewrittenDelaySeconds = 10;
 
 /**
- * Rewrites messages that wait, and those that are published and not taken: these are published again, as they then are. Those that are on their way at this
- * moment are left alone: a bus that is away can keep them there for long, and a consumer within the process would wait for the relay that
- * waits for it.
- * @param rewrite gives a message as it is to be, or undefined for one that stays.
- * @returns where the bus has messages as they were before: to be deleted with deleteReplaced, once the transaction is committed.
+ * Rewrites pending messages, and published, unacknowledged ones, which are published again. Rows that the relay has
+ * locked are skipped: a bus that is away can hold them for long, and an in-process consumer would deadlock with the
+ * relay.
+ * @param rewrite returns the new payload, or undefined to keep the message.
+ * @returns the places of the replaced messages: pass them to deleteReplaced after the commit.
  */
 export async function rewriteMessages(
   tx: Transaction,
@@ -250,7 +248,7 @@ export async function rewriteMessages(
   }
 }
 
-/** Deletes from the bus what rewriteMessages has replaced. What cannot be deleted now goes as any other message does: once it is taken. */
+/** Deletes the messages that rewriteMessages replaced. If that fails, acknowledgement or age deletes them. */
 export async function deleteReplaced(bus: Bus, replaced: readonly Place[]): Promise<void> {
   for (const [epoch, places] of Map.groupBy(replaced, (place) => place.epoch)) {
     await bus.forget(

@@ -1,4 +1,4 @@
-/** Whether an outbox has room: a bus that is away for long must not fill the database's disk. */
+/** The size limit of an outbox: a bus that is away for long must not fill the database's disk. */
 import { repeat } from "../scheduling/repeat.ts";
 import type { SettingsReader } from "../process/config.ts";
 import type { Closable } from "../process/lifecycle.ts";
@@ -6,12 +6,12 @@ import type { Log } from "../process/log.ts";
 import type { Database } from "../database/postgres.ts";
 import type { OutboxStatements } from "./sql.ts";
 
-/** How many bytes of messages an outbox may hold unless it is said. */
+/** The default limit of an outbox, in bytes of messages. */
 export const outboxBytesMaxDefault = 4 * 1024 ** 3;
 const bytesMax = 10 ** 15 - 1;
 
 const measureIntervalMsMin = 500;
-// Measuring takes no more than a fiftieth of the time, unless that would be too seldom to keep the limit.
+// Measuring takes at most a fiftieth of the time, but the pause is bounded so that the limit is kept.
 const pauseFactor = 50;
 const measureIntervalMsMax = 10_000;
 
@@ -20,7 +20,7 @@ export function readOutboxBytesMax(reader: SettingsReader): number {
   return reader.integer("OUTBOX_BYTES_MAX", outboxBytesMaxDefault, 1, bytesMax);
 }
 
-/** Measures an outbox now and then once it is started. While it cannot be measured what was found last holds. */
+/** Measures an outbox repeatedly once started. While measuring fails, the last result holds. */
 export function watchRoom(
   statements: OutboxStatements,
   database: Database,

@@ -1,31 +1,31 @@
 /**
- * The statements of an outbox. A row that waits has no sequence; one that is published says at which sequence of which epoch of the
- * stream its message is. Rows are found by one of two partial indexes, and a step takes a bounded number of them; those in the hands of another
- * process are passed over. Payloads are large and stay where they are: no statement writes one but `rewrite`.
+ * The statements of an outbox. A pending row has no sequence; a published row has the epoch and the sequence of its
+ * message. The relay finds rows by two partial indexes, and bounded steps skip rows that another process has locked.
+ * Payloads are large, so only a rewrite updates them.
  *
- * Steps find rows by an index, and write to them where they are found (ctid). They are planned each time: a plan from when the table was small
- * would read all of it, or sort it.
+ * Steps write to the rows that an index found, by ctid. They are planned each time: a plan cached while the table was
+ * small would scan or sort all of it later.
  */
 import { plannedStatement, statement } from "../database/postgres.ts";
 import type { Uuid } from "../values/ids.ts";
 
-/** Rows of a round of the relay. */
+/** Rows of one round of the relay. */
 export const outboxTakeRowsMax = 64;
-/** Rows of a step of what is done to many. */
+/** Rows of one step of a bulk change. */
 export const outboxStepRowsMax = 1_000;
-/** Rows of a look for rows whose messages are rewritten. */
+/** Rows of one page of a rewrite. */
 export const outboxRewriteRowsMax = 500;
 const failuresShownMax = 20;
 
-/** Rows of a subject that are published in one epoch. */
+/** The published rows of a subject in one epoch. */
 export interface PublishedSubject {
   subject: string;
   epoch: string;
-  /** The highest of them. */
+  /** The highest sequence of the rows. */
   last_sequence: number;
 }
 
-/** A row whose message was refused. */
+/** A row whose message failed to publish. */
 export interface FailingRow {
   id: Uuid;
   subject: string;
@@ -33,41 +33,39 @@ export interface FailingRow {
   failure: string;
 }
 
-/** How much an outbox holds. */
+/** The rows of an outbox, and the bytes of their messages. */
 export interface OutboxSize {
   waiting: number;
   published: number;
   bytes: number;
 }
 
-/** Makes the statements of the table `outbox` of a schema. */
 export function outboxStatements(schema: string) {
   const table = `${schema}.outbox`;
   const named = (name: string): string => `${table}.${name}`;
   return {
-    /** Adds a message. */
     enqueue: statement<[property: Uuid, id: Uuid, subject: string, payload: Uint8Array]>(
       named("enqueue"),
       `INSERT INTO ${table} (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`,
     ),
-    /** Takes rows that wait, the oldest first. */
+    /** Locks due rows, the oldest first. */
     take: plannedStatement<[], { id: Uuid; subject: string; payload: Buffer }>(
       `SELECT id, subject, payload FROM ${table} WHERE sequence IS NULL AND available_at <= now()
        ORDER BY id LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
-    /** Deletes rows that wait. */
+    /** Deletes pending rows. */
     remove: statement<[ids: readonly Uuid[]]>(
       named("remove"),
       `DELETE FROM ${table} WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
-    /** Notes where rows that waited are now. */
+    /** Marks pending rows as published, with their places. */
     note: statement<[ids: readonly Uuid[], epoch: string, sequences: readonly number[]]>(
       named("note"),
       `UPDATE ${table} SET epoch = $2, sequence = ($3::bigint[])[array_position($1::uuid[], id)],
          attempts = 0, failure = NULL, available_at = clock_timestamp()
        WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
     ),
-    /** Lets rows wait that were refused: half a second, and each time twice as long, up to half a minute. */
+    /** Postpones failed rows by 0.5 s, and twice as long with each attempt, up to 30 s. */
     postpone: statement<[ids: readonly Uuid[], failures: readonly string[]]>(
       named("postpone"),
       `UPDATE ${table} SET attempts = attempts + 1, failure = ($2::text[])[array_position($1::uuid[], id)],
@@ -76,7 +74,7 @@ export function outboxStatements(schema: string) {
     ),
     skipDiskWait: statement<[]>(named("skip_disk_wait"), "SET LOCAL synchronous_commit = off"),
 
-    /** Which subjects have published rows, in which epochs: one look by the index for each. */
+    /** Lists the subjects and epochs of published rows with one index lookup for each (a loose index scan). */
     publishedSubjects: statement<[], PublishedSubject>(
       named("published_subjects"),
       `WITH RECURSIVE seen AS (
@@ -96,7 +94,7 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence DESC LIMIT 1
        ) highest`,
     ),
-    /** Deletes published rows of subjects, up to a sequence each. */
+    /** Deletes published rows of one epoch, up to a sequence for each subject. */
     removeTaken: plannedStatement<
       [subjects: readonly string[], upTo: readonly number[], epoch: string, rowsOfEachMax: number],
       { sequence: number }
@@ -111,7 +109,8 @@ export function outboxStatements(schema: string) {
        )) RETURNING sequence`,
     ),
     /**
-     * Deletes the oldest published rows of a subject, if they are as old as this. Gives a row for each. As long as the first is not, no more than that one is looked at.
+     * Deletes the oldest published rows of a subject that are older than `ageSeconds`. Returns one row for each. While
+     * the first one is younger, only that one is read.
      */
     removeUnclaimed: plannedStatement<
       [subject: string, epoch: string, ageSeconds: number, rowsMax: number],
@@ -127,7 +126,7 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence LIMIT 1
        ) RETURNING true AS removed`,
     ),
-    /** Lets published rows wait again. Gives a row for each. */
+    /** Marks published rows between two sequences as pending. Returns one row for each. */
     unpublish: plannedStatement<
       [subject: string, epoch: string, above: number, below: number, rowsMax: number],
       { unpublished: boolean }
@@ -139,7 +138,7 @@ export function outboxStatements(schema: string) {
          ORDER BY sequence LIMIT $5 FOR UPDATE SKIP LOCKED
        )) RETURNING true AS unpublished`,
     ),
-    /** Lets published rows wait again, by the primary key. Gives a row for each. */
+    /** Marks published rows as pending by the primary key, waiting for locked ones. Returns one row for each. */
     unpublishPage: plannedStatement<
       [afterProperty: Uuid, afterId: Uuid, rowsMax: number],
       { property_id: Uuid; id: Uuid }
@@ -152,13 +151,13 @@ export function outboxStatements(schema: string) {
        )) RETURNING property_id, id`,
     ),
 
-    /** Counts rows, each kind by its index. */
+    /** Counts pending and published rows, each by its index. */
     count: statement<[], { waiting: number; published: number }>(
       named("count"),
       `SELECT (SELECT count(*) FROM ${table} WHERE sequence IS NULL) AS waiting,
               (SELECT count(*) FROM ${table} WHERE sequence IS NOT NULL) AS published`,
     ),
-    /** Bytes of the messages, if they can be more than this: what the table takes on disk tells that at once, and nothing is added up. */
+    /** The bytes of the messages, or 0 without a scan while the table takes at most `bytesMax` on disk. */
     measure: statement<[bytesMax: number], { bytes: number }>(
       named("measure"),
       `SELECT CASE WHEN pg_total_relation_size('${table}') > $1
@@ -176,7 +175,7 @@ export function outboxStatements(schema: string) {
        ORDER BY id LIMIT ${failuresShownMax}`,
     ),
 
-    /** Rows of a property and subject, published or not, in order. */
+    /** Locks the next rows of a property and subject, pending or published, by id. */
     lock: statement<
       [property: Uuid, subject: string, after: Uuid],
       { id: Uuid; payload: Buffer; epoch: string | null; sequence: number | null }
@@ -185,12 +184,12 @@ export function outboxStatements(schema: string) {
       `SELECT id, payload, epoch, sequence FROM ${table} WHERE property_id = $1 AND subject = $2 AND id > $3
        ORDER BY id LIMIT ${outboxRewriteRowsMax} FOR UPDATE SKIP LOCKED`,
     ),
-    /** Rewrites a row that waits. */
+    /** Rewrites a pending row. */
     rewrite: statement<[property: Uuid, id: Uuid, payload: Buffer]>(
       named("rewrite"),
       `UPDATE ${table} SET payload = $3 WHERE property_id = $1 AND id = $2`,
     ),
-    /** Rewrites a row that is published, and lets it wait again. */
+    /** Rewrites a published row, and marks it as pending after a delay. */
     rewritePublished: statement<[property: Uuid, id: Uuid, payload: Buffer, delaySeconds: number]>(
       named("rewrite_published"),
       `UPDATE ${table} SET payload = $3, epoch = NULL, sequence = NULL,
@@ -200,5 +199,4 @@ export function outboxStatements(schema: string) {
   };
 }
 
-/** The statements of one outbox. */
 export type OutboxStatements = ReturnType<typeof outboxStatements>;

@@ -1,25 +1,25 @@
 /**
- * What becomes of rows that are published: they stay until every consumer of their subject has taken them, so that a bus may lose its store at
- * any moment and be given it all again. What tells is the bus: up to which sequence everything was taken, in the stream that there is now.
+ * Published rows stay until every consumer of their subject has acknowledged them, because the bus may lose its store.
+ * The bus reports the low watermark of each subject in its current epoch.
  *
- * A row waits again, to be published under the same id,
- * - when it was published in another epoch of the stream: that one is lost, or another server is asked now;
- * - when its sequence is above the last of the stream: the server lost what it had not yet written to its disk;
- * - when its sequence is below the first of the stream and it was not taken: it grew older than the stream keeps messages.
+ * A row becomes pending again, with the same id,
+ * - when its epoch is not the current one: the stream was lost, or the server is another;
+ * - when its sequence is above the last of the stream: the server lost what was not on its disk;
+ * - when its sequence is below the first of the stream and unacknowledged: it is older than the stream keeps messages.
  *
- * A subject without any consumer may have one that is not made yet, or was lost with its store a moment ago. So its rows stay for a day; then
- * they count as taken, as they would be kept for nobody. The stream has them for the rest of its 7 days all the same, and a consumer that is made
- * by then begins with them.
+ * Rows of a subject without consumers are kept for a day, in case a consumer is created late, or lost with its store.
+ * The stream keeps their messages for the rest of its 7 days, and a new consumer begins with them.
  */
 import type { Bus, Progress } from "../bus/bus.ts";
 import type { Log } from "../process/log.ts";
 import { inChunks, type Database } from "../database/postgres.ts";
 import { outboxStepRowsMax, type OutboxStatements, type PublishedSubject } from "./sql.ts";
 
-/** How often it is looked what was taken. */
+/** How often acknowledged rows are deleted. */
 export const takenIntervalMs = 1_000;
 const unclaimedAgeMaxSeconds = 24 * 60 * 60;
-// What a server had not written to its disk: the rows of minutes. They go back in one statement, before the sequences are given anew.
+// A server loses at most the messages of minutes. One statement marks them all before new messages take their
+// sequences.
 const lostRowsMax = 10_000_000;
 const sequenceMax = Number.MAX_SAFE_INTEGER;
 
@@ -32,13 +32,14 @@ interface Settling {
 }
 
 /**
- * Deletes the rows that were taken, and lets those wait again that the bus has lost. Without published rows it is one look into an index.
- * @returns how many wait again.
+ * Deletes acknowledged rows, and marks rows as pending whose messages the bus lost. Without published rows it costs one
+ * index lookup.
+ * @returns how many became pending.
  * @throws BusAwayError
  */
 export async function settleTaken(settling: Settling): Promise<{ unpublished: number }> {
   const { statements, database, bus, log } = settling;
-  // Before the bus is asked: what is noted here it has, or had.
+  // Read before the progress of the bus, which then covers all of these rows.
   const published = await statements.publishedSubjects(database, []);
   if (published.length === 0) return { unpublished: 0 };
   const progress = await bus.progress();
