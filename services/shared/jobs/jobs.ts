@@ -23,40 +23,37 @@ import { checkItemCount } from "../values/limits.ts";
 import { formatMicros, type Instant } from "../values/time.ts";
 import type { JobErrorStatements, JobRow, JobStatements } from "./sql.ts";
 
-/** What all jobs of a kind have in common. */
+/** The properties of a kind of job. */
 export interface JobKind {
   statements: JobStatements;
   /** The bus subject of the messages that ask for a chunk. */
   subject: string;
-  /** What errors call these jobs, in the plural. */
+  /** The jobs' name in errors, in the plural. */
   noun: string;
-  /** Items of a job. */
   itemsMax: number;
-  /** Items of a chunk. */
   chunkItemsMax: number;
-  /** Unfinished jobs of a property. */
+  /** At most so many jobs of a property are unfinished. */
   unfinishedMax: number;
-  /** A job is deleted so long after it was created, finished or not. */
+  /** A job is deleted this long after its creation, finished or not. */
   retentionMicros: number;
 }
 
 /** A chunk that is being processed. */
 export interface JobChunk {
-  /** UUID, as `job` is. */
   property: Uuid;
   job: Uuid;
-  /** From 0. */
+  /** The index of the chunk, from 0. */
   chunk: number;
-  /** The id of an operation, `op_…`: the same each time the chunk is processed. `part` is unique within the chunk. */
+  /** Returns the id of an operation (`op_…`), the same in each retry of the chunk. `part` is unique in the chunk. */
   operationOf: (part: string) => string;
 }
 
-/** What is done with the items of a kind of job. */
+/** The work of a kind of job. */
 export interface JobWork<Item, Result> {
   /** The message that stores the items of a chunk. Its other fields stay empty. */
   chunkSchema: GenMessage<Message & { items: Item[] }>;
   /**
-   * Checks an item, and fixes what must be the same each time its chunk is processed, such as ids and times.
+   * Checks an item, and fixes values that must be the same in each retry, such as ids and times.
    * @param now when the job is created.
    * @throws DaybookError, which refuses the job.
    */
@@ -64,10 +61,10 @@ export interface JobWork<Item, Result> {
   /**
    * Processes the items of a chunk.
    * @returns the outcome of each, in order.
-   * @throws when a dependency is away: the chunk is then processed again.
+   * @throws when a dependency is away: the chunk is then retried.
    */
   process: (items: readonly Item[], chunk: JobChunk) => Promise<(Result | DaybookError)[]>;
-  /** Stores results, in the transaction that finishes their chunk. */
+  /** Stores the results in the transaction that finishes their chunk. */
   store?: (tx: Transaction, chunk: JobChunk, results: readonly Result[]) => Promise<void>;
   /** Stores each refused item, as the caller sent it, with its error. */
   errors?: { statements: JobErrorStatements; originalOf: (item: Item) => string };
@@ -88,7 +85,7 @@ export interface Jobs<Item> {
 }
 
 const jobBytesMax = 15 * 1024 * 1024;
-// Some jobs are likely to be finished by then.
+// Some jobs are probably finished by then.
 const unfinishedRetryMs = 10_000;
 const oldJobsMax = 20;
 
@@ -106,9 +103,9 @@ export function createJobs<Item, Result>(
     const pauses = new Steps();
     for (let from = 0; from < items.length; from += chunkItemsMax) {
       await pauses.next();
-      const some = items.slice(from, from + chunkItemsMax);
+      const chunkItems = items.slice(from, from + chunkItemsMax);
       const message = create(chunkSchema);
-      message.items = some.map((item, index) => readItem(item, from + index, now));
+      message.items = chunkItems.map((item, index) => readItem(item, from + index, now));
       payloads.push(Buffer.from(toBinary(chunkSchema, message)));
     }
     if (payloads.reduce((sum, { length }) => sum + length, 0) > jobBytesMax) {
@@ -130,9 +127,9 @@ export function createJobs<Item, Result>(
     const [row] = await statements.readChunk(database, [property, job, chunk]);
     if (!row) return;
     const operationOf = (part: string): string => encodeId("op", deriveUuid(job, `${chunk} ${part}`));
-    const it: JobChunk = { property, job, chunk, operationOf };
+    const jobChunk: JobChunk = { property, job, chunk, operationOf };
     const { items } = fromBinary(chunkSchema, row.payload);
-    const outcomes = await process(items, it);
+    const outcomes = await process(items, jobChunk);
     if (outcomes.length !== items.length) throw new Error("not every item of a job has an outcome");
     const results = outcomes.filter((outcome): outcome is Result => !(outcome instanceof DaybookError));
     const refused = outcomes.filter((outcome) => outcome instanceof DaybookError);
@@ -140,7 +137,7 @@ export function createJobs<Item, Result>(
       const now = formatMicros(clock.nowMicros());
       const [progress] = await statements.finishChunk(tx, [property, job, chunk, results.length, refused.length, now]);
       if (!progress) return undefined;
-      if (store && results.length > 0) await store(tx, it, results);
+      if (store && results.length > 0) await store(tx, jobChunk, results);
       if (errors && refused.length > 0) {
         const rows = outcomes.flatMap((error, index) =>
           error instanceof DaybookError
@@ -156,11 +153,11 @@ export function createJobs<Item, Result>(
         );
         await errors.statements.insert(tx, [property, job, rows]);
       }
-      if (progress.has_next) await askForChunk(tx, it, chunk + 1);
+      if (progress.has_next) await askForChunk(tx, jobChunk, chunk + 1);
       return progress;
     });
     if (finished?.has_next) relay.wake();
-    if (finished && refused.length > 0) onRefused?.(refused, it);
+    if (finished && refused.length > 0) onRefused?.(refused, jobChunk);
   }
 
   return {
@@ -178,8 +175,8 @@ export function createJobs<Item, Result>(
         if (known) return known;
         const [unfinished] = await statements.countUnfinished(tx, [property, oldest, unfinishedMax]);
         if (!unfinished || unfinished.count >= unfinishedMax) {
-          const most = `At most ${count(unfinishedMax)} ${noun} of a property are unfinished at a time.`;
-          const message = `${most} Try again later.`;
+          const limit = `At most ${count(unfinishedMax)} ${noun} of a property are unfinished at a time.`;
+          const message = `${limit} Try again later.`;
           throw new DaybookError("rate_limited", message, { retryAfterMs: unfinishedRetryMs });
         }
         const [created] = await statements.insert(tx, [property, job, items.length, now]);
@@ -199,7 +196,7 @@ export function createJobs<Item, Result>(
   };
 }
 
-/** Jobs that were created up to this instant are gone, or about to be deleted. */
+/** Jobs created up to this instant are past their retention: deleted, or about to be. */
 export function oldestJob({ retentionMicros }: JobKind, clock: Clock): Instant {
   return formatMicros(clock.nowMicros() - retentionMicros);
 }
@@ -220,7 +217,7 @@ export async function readJob(
   return row;
 }
 
-/** Deletes the jobs whose retention is over, with their chunks and results. */
+/** Deletes jobs past their retention, with their chunks and results. */
 export async function forgetJobs(
   { database, clock }: Pick<ServiceContext, "database" | "clock">,
   kind: JobKind,

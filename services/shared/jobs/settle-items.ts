@@ -1,11 +1,11 @@
-/** Outcomes of items of a job that are processed together, where each fails alone. */
+/** Outcomes of job items that are processed together but fail alone. */
 import { isAway } from "../bus/delivery.ts";
 import type { Log } from "../process/log.ts";
 import { DaybookError, internalError } from "../values/errors.ts";
 
 /**
- * Does the work for all items together. When that throws, does it one by one, so that a bad item fails alone and the
- * job reaches its end.
+ * Does the work for all items together, and one by one when that throws, so that a bad item fails alone and the job
+ * still finishes.
  * @param work returns the outcome of each item, in order.
  * @throws when a dependency is away, because that says nothing about the items.
  */

@@ -1,11 +1,11 @@
-/** The statements of jobs. Times are given, so that they are of one clock. */
+/** The statements of jobs. Times are parameters, so that one clock makes them all. */
 import type { Micros } from "../values/clock.ts";
 import { columns, type Rows } from "../database/columns.ts";
 import { plannedStatement, statement } from "../database/postgres.ts";
 import type { Uuid } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 
-/** A job, and how far it is. */
+/** A job and its progress. */
 export interface JobRow {
   property_id: Uuid;
   id: Uuid;
@@ -20,10 +20,10 @@ export interface JobRow {
 
 /** An item that was refused. */
 export interface JobErrorRow {
-  /** From 0 within the job. */
+  /** The index of the item in the job, from 0. */
   item: number;
   id: Uuid;
-  /** A daybook.common.v1.Error. */
+  /** A serialised daybook.common.v1.Error. */
   error: Buffer;
   /** The item as the caller sent it. */
   original_json: string;
@@ -32,9 +32,9 @@ export interface JobErrorRow {
 const jobColumns = "property_id, id, total_count, completed_count, failed_count, created_at, started_at, completed_at";
 
 /**
- * Makes the statements of one kind of job. Tables of results reference `jobs` with ON DELETE CASCADE, as `chunks` does,
- * so that they are deleted with their job.
- * @param tables names the tables, with their schema.
+ * Makes the statements of one kind of job. Tables of results must reference `jobs` with ON DELETE CASCADE, as `chunks`
+ * does, so that they are deleted with their job.
+ * @param tables the names of the tables, with their schema.
  */
 export function jobStatements(tables: { jobs: string; chunks: string }) {
   const { jobs, chunks } = tables;
@@ -86,7 +86,7 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
        ON CONFLICT (property_id, id) DO NOTHING
        RETURNING ${jobColumns}`,
     ),
-    /** Adds a chunk; one at a time, as bytes within an array go to PostgreSQL as text. */
+    /** Adds one chunk. Not an array of chunks, because PostgreSQL gets the bytes within an array as text. */
     insertChunk: statement<[property: Uuid, job: Uuid, chunk: number, payload: Uint8Array]>(
       named("insert_chunk"),
       `INSERT INTO ${chunks} (property_id, job_id, chunk, payload) VALUES ($1, $2, $3, $4)`,
@@ -127,7 +127,6 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
   };
 }
 
-/** The statements of one kind of job. */
 export type JobStatements = ReturnType<typeof jobStatements>;
 
 const errorColumns = columns(3, { item: "integer", id: "uuid", error: "bytea", original_json: "text" });

@@ -1,9 +1,9 @@
-/** Reading of settings from the environment: once, in one place a process, with every problem reported at once. */
+/** Reads settings from the environment, once and in one place of a process, and reports all problems together. */
 
-/** Characters of the credential within a mesh. */
+/** The minimum length of the credential of a mesh. */
 export const internalTokenLengthMin = 32;
 
-/** What is wrong with the environment, a line for each setting. */
+/** The problems of the settings, one line for each. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -14,25 +14,25 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads settings by name. An unusable one is noted, and a value of the right type stands in until all are read. */
+/** Reads settings by name. An unusable setting is noted, and replaced by a value of its type until all are read. */
 export interface SettingsReader {
   /** Any text; undefined when unset or empty. */
   optional(name: string): string | undefined;
-  /** Any text. Without a fallback it must be set. */
+  /** Any text, required without a fallback. */
   text(name: string, fallback?: string): string;
-  /** A text of at least `lengthMin` characters that must be set, and is never repeated in a message. */
+  /** A required text of at least `lengthMin` characters, never repeated in a message. */
   secret(name: string, lengthMin: number): string;
   /** As secret, or undefined when unset. */
   optionalSecret(name: string, lengthMin: number): string | undefined;
   /** A whole number from `min` to `max`. */
   integer(name: string, fallback: number, min: number, max: number): number;
-  /** An address with one of the protocols; without a fallback it must be set. */
+  /** An address with one of the protocols, required without a fallback. */
   url(name: string, protocols: readonly string[], fallback?: string): string;
   /** As url, or undefined when unset. */
   optionalUrl(name: string, protocols: readonly string[]): string | undefined;
   /** One or more addresses, separated by commas; undefined when unset. */
   optionalUrls(name: string, protocols: readonly string[]): string[] | undefined;
-  /** Notes a problem that concerns more than one setting. */
+  /** Reports a problem, such as one of several settings together. */
   problem(text: string): void;
 }
 

@@ -2,22 +2,21 @@
 import { ConfigError, type SettingsReader } from "./config.ts";
 import type { Log } from "./log.ts";
 
-/** Something started that must be closed. */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** Closes what it was given, the last first. */
+/** Closes what it owns, the last first. */
 export class Owner implements Closable {
   readonly #owned: Closable[] = [];
 
-  /** Takes charge of something, and returns it. */
+  /** Takes ownership, and returns the argument. */
   own<T extends Closable>(thing: T): T {
     this.#owned.push(thing);
     return thing;
   }
 
-  /** Takes charge of what `close` ends. */
+  /** Calls `close` at the end. */
   defer(close: () => Promise<void>): void {
     this.#owned.push({ close });
   }
@@ -33,18 +32,18 @@ export class Owner implements Closable {
 
 const shutdownTimeoutMs = 30_000;
 const shutdownDelayMsDefault = 1_000;
-// What a process may take to stop is 30 s, and the connections that are open then take up to 13.
+// Of the 30 s that a process may take to stop, open connections can take up to 13 after this delay.
 const shutdownDelayMsMax = 15_000;
 
-/** Reads SHUTDOWN_DELAY_MS: for how long a process that was told to stop goes on accepting, so that who sends it connections learns of it first. */
+/** Reads SHUTDOWN_DELAY_MS: how long a stopping process still accepts, so that load balancers can turn away first. */
 export function readShutdownDelayMs(reader: SettingsReader): number {
   return reader.integer("SHUTDOWN_DELAY_MS", shutdownDelayMsDefault, 0, shutdownDelayMsMax);
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT, then closes it in order and exits with 0. A start that fails exits with 1, after closing what it
- * had started.
- * @param start ends early, with any error, when its signal says that the process is to stop.
+ * Runs a process until SIGTERM or SIGINT, then closes it in order and exits with 0. A failed start or close exits with
+ * 1.
+ * @param start may end early, with any error, when its signal is aborted. What it started is closed if it fails.
  */
 export async function runProcess(
   log: Log,
@@ -55,8 +54,8 @@ export async function runProcess(
   const stopped = new Promise<void>((resolve) => {
     stopping.signal.addEventListener("abort", () => resolve());
   });
-  // Each of them may come more than once: on Ctrl+C the terminal sends one, and npm, which got it too, another. Without a listener the second
-  // would end the process in the middle of its shutdown.
+  // A signal may come twice: on Ctrl+C both the terminal and npm send one. Unhandled, the second would kill the
+  // process.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   let exitCode = 0;
   try {

@@ -1,12 +1,11 @@
-/** The log: JSON lines on standard output, with secrets and personal data left out. */
+/** The log: JSON lines on standard output, without secrets and personal data. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { pino, type Logger } from "pino";
 import { isDatabaseAway } from "../database/failures.ts";
 
-/** Where a component writes its lines. */
 export type Log = Logger;
 
-/** Fields that are never written, wherever in the first two levels they stand. */
+/** Fields that are redacted in the first three levels of a line. */
 const redactedFields = [
   "authorization",
   "cookie",
@@ -25,8 +24,8 @@ const redactedFields = [
 
 /**
  * Makes the log of a process.
- * @param level pino's name of the lowest level that is written.
- * @param destination a file descriptor; standard output unless given.
+ * @param level the lowest level that is written, by pino's name.
+ * @param destination a file descriptor; standard output by default.
  */
 export function createLog(name: string, level: string, destination = 1): Log {
   return pino(
@@ -39,18 +38,18 @@ export function createLog(name: string, level: string, destination = 1): Log {
         censor: "[redacted]",
       },
     },
-    // Synchronous, so that the last lines before a crash are there.
+    // Synchronous, so that the last lines before a crash are written.
     pino.destination({ dest: destination, sync: true }),
   );
 }
 
-/** What of an error is written: a choice of fields, as a database's error also carries its connection, its statement and the values in it. */
+/** The logged fields of an error: a database's error also carries its connection, its statement and the values. */
 interface ErrorDescription {
   type: string;
   message: string;
-  /** Left out where something else is away: it says nothing then, and each request logs one. */
+  /** Left out during an outage: it says nothing then, and each request logs an error. */
   stack?: string | undefined;
-  /** Of Node, PostgreSQL or ours. */
+  /** A code of Node, PostgreSQL or Daybook. */
   code?: string;
   constraint?: string;
   cause?: ErrorDescription;
@@ -59,7 +58,7 @@ interface ErrorDescription {
 const causesMax = 5;
 const outageCodes: ReadonlySet<Code> = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Canceled]);
 
-/** Whether an error, or what caused it, says that a connection could not be made or was lost. */
+/** Whether an error or its cause says that a dependency is away. */
 function isOutage(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > causesMax) return false;
   if (isDatabaseAway(error) || (error instanceof ConnectError && outageCodes.has(error.code))) return true;

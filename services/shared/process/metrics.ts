@@ -1,7 +1,7 @@
 /** Metrics for Prometheus that all services of a process share. */
 import type { Metric, Registry } from "prom-client";
 
-/** The metric of that name; made at its first use. */
+/** Gets the metric of a name, or creates it at its first use. */
 export function metricOf<M extends Metric, Configuration extends { name: string }>(
   registry: Registry,
   Kind: new (configuration: Configuration) => M,

@@ -1,4 +1,4 @@
-/** A service as a process of its own: settings, listeners, start and stop. */
+/** Runs a service as a process of its own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@connectrpc/connect";
 import { systemClock } from "../values/clock.ts";
@@ -17,28 +17,27 @@ import { startService } from "./start.ts";
 import { http2Transport } from "../rpc/transport.ts";
 import { serviceRoutes } from "../rpc/service-routes.ts";
 
-/** What a service may ask of its process beyond its context. */
+/** What a service's process offers beyond the context. */
 export interface ServiceProcess<Settings> {
   settings: Settings;
   /** A transport to the service at a URL. */
   connectTo: (url: string) => Transport;
-  /** What goes to every process at once and is kept nowhere; opened for those who ask. */
+  /** Opens the signals between processes, for services that use them. */
   openSignals: () => Signals;
 }
 
-/** Which service to run. */
 export interface ServiceDefinition<Settings> {
   /** Its name, such as `event`. */
   name: string;
-  /** Where it listens unless PORT and INTERNAL_PORT say otherwise. */
+  /** The default of PORT; `internalPort` is the default of INTERNAL_PORT. */
   port: number;
   internalPort: number;
-  /** Reads the settings that only this service has. */
+  /** Reads the settings of this service only. */
   read(reader: SettingsReader): Settings;
   create(context: ServiceContext, process: ServiceProcess<Settings>): Service;
 }
 
-/** The settings of every process that talks to others. */
+/** Reads the settings of every process of a mesh. */
 export function readMeshSettings(reader: SettingsReader) {
   return {
     internalToken: reader.secret("INTERNAL_TOKEN", internalTokenLengthMin),
@@ -48,12 +47,12 @@ export function readMeshSettings(reader: SettingsReader) {
   };
 }
 
-/** Reads INTERNAL_TOKEN_PREVIOUS: what was signed with it, and is still on the bus, is taken. It opens nothing else. */
+/** Reads INTERNAL_TOKEN_PREVIOUS. Bus messages and signals that it signed are accepted; RPCs are not. */
 export function readPreviousToken(reader: SettingsReader): string | undefined {
   return reader.optionalSecret("INTERNAL_TOKEN_PREVIOUS", internalTokenLengthMin);
 }
 
-/** Runs a service until it is told to stop. */
+/** Runs a service until its process is stopped. */
 export async function runService<Settings>(definition: ServiceDefinition<Settings>): Promise<void> {
   const { name } = definition;
   const log = createLog(name, process.env.LOG_LEVEL ?? "info");
@@ -96,7 +95,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       await serveRpc({ routes: serviceRoutes(service, bus), credential, host, port: settings.port, log, registry }),
     );
     ready = () => service.checkReady();
-    // The first of what is done at the end: whoever asks is sent elsewhere before connections are.
+    // Owned last, so closed first: load balancers turn away before connections end.
     owner.defer(async () => {
       ready = () => Promise.reject(new Error("stopping"));
       await sleep(settings.shutdownDelayMs);

@@ -1,4 +1,4 @@
-/** What every service is made of, and what it is made from. */
+/** The parts of every service, and what it is created with. */
 import type { ConnectRouter } from "@connectrpc/connect";
 import type { Registry } from "prom-client";
 import type { Bus } from "../bus/bus.ts";
@@ -8,14 +8,14 @@ import type { OutboxRelay } from "../outbox/outbox.ts";
 import type { Database } from "../database/postgres.ts";
 import type { Reads } from "../database/reads.ts";
 
-/** The RPCs of a service. */
+/** Registers the RPCs of a service. */
 export type Routes = (router: ConnectRouter) => void;
 
-/** What a service is given to work with. */
+/** The dependencies of every service. */
 export interface ServiceContext {
-  /** For writes, and for what the service does by itself. */
+  /** For writes and background work. */
   database: Database;
-  /** For what callers read. */
+  /** For reads on behalf of callers. */
   reads: Reads;
   bus: Bus;
   clock: Clock;
@@ -23,19 +23,18 @@ export interface ServiceContext {
   registry: Registry;
 }
 
-/** A service, in whatever process it runs. */
+/** A service, in a process of its own or with others. */
 export interface Service {
-  /** Its RPCs. */
   routes: Routes;
-  /** What publishes its messages, if it has any. */
+  /** The relay of its outbox, if it has one. */
   outbox?: OutboxRelay;
   /**
-   * Brings its schema up to date and begins its work. Its RPCs may be called from then on. When it fails it has begun nothing, and may be
-   * called again.
+   * Migrates its schema and starts its work; then its RPCs may be called. A failed start has started nothing, and can
+   * be retried.
    */
   start(): Promise<void>;
   /** Rejects while it cannot do its work. */
   checkReady: () => Promise<void>;
-  /** Ends its work in order. The database and the bus are not its own and stay open. */
+  /** Stops its work in order. The database and the bus are not its own and stay open. */
   close(): Promise<void>;
 }

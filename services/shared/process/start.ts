@@ -1,4 +1,4 @@
-/** Starting a service whose database may be away, or leave in the middle of it. */
+/** Starts a service while its database may be away. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "./log.ts";
 import { isDatabaseAway } from "../database/failures.ts";
@@ -8,9 +8,9 @@ const retryDelayMs = 250;
 const warnIntervalMs = 10_000;
 
 /**
- * Starts a service as soon as its database lets it, however long that takes.
- * @param signal ends the waiting.
- * @throws Error when the start fails for another reason than that the database is away.
+ * Starts a service, and retries without limit while its database is away.
+ * @param signal ends the retries.
+ * @throws Error when the start fails for another reason, or `signal` is aborted.
  */
 export async function startService(service: Service, log: Log, signal: AbortSignal): Promise<void> {
   let warnedAtMs = Number.NEGATIVE_INFINITY;

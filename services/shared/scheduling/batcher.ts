@@ -1,29 +1,29 @@
 /**
- * Batching without a timer. While a flush of a key is under way its next items gather; when it returns they go together. An
- * item that finds nothing under way goes at once. So a quiet service adds no wait, and a busy one makes larger batches.
+ * Batching without a timer. Items that arrive during a flush of their key form its next batch. So a quiet service adds
+ * no delay, and a busy one makes larger batches.
  */
 
-/** Limits and work of a batcher. */
 export interface BatcherOptions<Item, Result, Key extends string = string> {
-  /** Handles a batch of one key and answers every item, in order. When it throws, every item of the batch fails so. */
+  /**
+   * Handles a batch of one key, and returns a result for each item, in order. When it throws, each item fails with that
+   * error.
+   */
   flush(key: Key, items: Item[]): Promise<Result[]>;
   /** The size of an item, in the unit of `flushSizeMax`. */
   sizeOf(item: Item): number;
-  /** Items in one flush. */
   flushItemsMax: number;
-  /** Sum of sizes in one flush; a single larger item goes alone. */
+  /** The sum of sizes in one flush. A larger item is flushed alone. */
   flushSizeMax: number;
-  /** Flushes under way at once, each of another key. */
+  /** Concurrent flushes, each of another key. */
   flushesMax: number;
-  /** Items waiting, over all keys. A key may have half of them: then there is room for the items of others. */
+  /** Waiting items of all keys. One key may have half of them, so that others still fit. */
   queueItemsMax: number;
-  /** The error for an item that finds the queue full. */
+  /** Makes the error of an item that the full queue refuses. */
   queueFull(): Error;
 }
 
-/** See createBatcher. */
 export interface Batcher<Item, Result, Key extends string = string> {
-  /** Adds an item; settles with what the flush answered for it. */
+  /** Adds an item. @returns its result. @throws `queueFull`, or the error of the flush. */
   add(key: Key, item: Item): Promise<Result>;
   /** Items that wait for a flush. */
   readonly queued: number;
@@ -37,13 +37,13 @@ interface Waiting<Item, Result> {
   reject(error: unknown): void;
 }
 
-/** Makes a batcher: at most one flush of a key at a time. */
+/** Makes a batcher that runs at most one flush of a key at a time. */
 export function createBatcher<Item, Result, Key extends string = string>(
   options: BatcherOptions<Item, Result, Key>,
 ): Batcher<Item, Result, Key> {
-  // A key stands here from its first item until a flush returns to an empty queue.
+  // A key is here from its first item until a flush finds its queue empty.
   const queues = new Map<Key, Waiting<Item, Result>[]>();
-  // Keys with items and no flush under way, the longest waiting first.
+  // Keys with items and no running flush, the longest waiting first.
   const ready: Key[] = [];
   let queued = 0;
   let flushes = 0;

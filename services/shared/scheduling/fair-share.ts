@@ -1,32 +1,30 @@
 /**
- * A bounded number of slots, shared fairly by keys. Each key waits in a queue of its own, and the queues take turns, so a key with thousands of
- * waiting entries delays another key by one turn.
+ * Slots shared fairly between keys. Each key has its own queue, and the queues are served round-robin, so a key with
+ * thousands of waiting entries delays another key by one entry.
  */
 
-/** Limits of a fair share. */
 export interface FairShareOptions {
-  /** Entries at work at once, over all keys. */
+  /** Concurrent entries of all keys. */
   slotsMax: number;
-  /** Entries of one key at work at once. */
+  /** Concurrent entries of one key. */
   slotsPerKeyMax: number;
-  /** Entries that wait, over all keys. */
+  /** Waiting entries of all keys. */
   waitingMax: number;
-  /** Entries of one key that wait. */
+  /** Waiting entries of one key. */
   waitingPerKeyMax: number;
-  /** How long an entry waits at most. */
   waitMsMax: number;
-  /** The error for an entry that finds its queue full, or that waited too long. */
+  /** Makes the error of an entry that finds its queue full or waits too long. */
   refusal: () => Error;
 }
 
-/** See createFairShare. */
 export interface FairShare {
   /**
-   * Does work once it is the turn of its key.
-   * @param signal takes the entry out of its queue; work that has begun looks at it itself.
+   * Runs work once its key gets a slot.
+   * @param signal removes a waiting entry from its queue. Running work must watch the signal itself.
+   * @throws the `refusal`, or the signal's reason.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Waits until nothing is at work and nothing waits. */
+  /** Waits until nothing runs and nothing waits. */
   drain(): Promise<void>;
 }
 
@@ -37,7 +35,7 @@ interface Waiting {
 export function createFairShare(options: FairShareOptions): FairShare {
   const { slotsMax, slotsPerKeyMax, waitingMax, waitingPerKeyMax, waitMsMax, refusal } = options;
   const held = new Map<string, number>();
-  // The key whose turn is next comes first. A queue is never empty.
+  // Keys in the order in which they are served. A queue is never empty.
   const queues = new Map<string, Set<Waiting>>();
   let used = 0;
   let waiting = 0;
@@ -45,12 +43,12 @@ export function createFairShare(options: FairShareOptions): FairShare {
 
   const hasRoom = (key: string): boolean => used < slotsMax && (held.get(key) ?? 0) < slotsPerKeyMax;
 
-  function take(key: string): void {
+  function occupy(key: string): void {
     used++;
     held.set(key, (held.get(key) ?? 0) + 1);
   }
 
-  function give(key: string): void {
+  function release(key: string): void {
     used--;
     const left = (held.get(key) ?? 0) - 1;
     if (left > 0) held.set(key, left);
@@ -60,23 +58,23 @@ export function createFairShare(options: FairShareOptions): FairShare {
       if (!hasRoom(next)) continue;
       const [first] = queue;
       if (!first) throw new Error("a queue is empty");
-      leave(next, first);
-      // Its next entry has its turn after those of all other keys.
+      removeEntry(next, first);
+      // Moves the key behind all others.
       if (queues.delete(next)) queues.set(next, queue);
-      take(next);
+      occupy(next);
       first.begin();
     }
     if (used === 0 && waiting === 0) for (const resolve of drained.splice(0)) resolve();
   }
 
-  function leave(key: string, entry: Waiting): void {
+  function removeEntry(key: string, entry: Waiting): void {
     const queue = queues.get(key);
     if (!queue?.delete(entry)) return;
     waiting--;
     if (queue.size === 0) queues.delete(key);
   }
 
-  function waitForTurn(key: string, signal: AbortSignal | undefined): Promise<void> {
+  function waitForSlot(key: string, signal: AbortSignal | undefined): Promise<void> {
     const queue = queues.get(key) ?? new Set<Waiting>();
     if (waiting >= waitingMax || queue.size >= waitingPerKeyMax) return Promise.reject(refusal());
     return new Promise((resolve, reject) => {
@@ -92,7 +90,7 @@ export function createFairShare(options: FairShareOptions): FairShare {
       };
       const abandon = (error: Error): void => {
         settle();
-        leave(key, entry);
+        removeEntry(key, entry);
         reject(error);
       };
       const abort = (): void => abandon(signal?.reason as Error);
@@ -106,13 +104,13 @@ export function createFairShare(options: FairShareOptions): FairShare {
   return {
     async run(key, work, signal) {
       signal?.throwIfAborted();
-      // Where there is room nobody waits who could use it, so this overtakes nobody.
-      if (hasRoom(key)) take(key);
-      else await waitForTurn(key, signal);
+      // While a slot is free for this key, no waiting entry could use it, so nothing is overtaken.
+      if (hasRoom(key)) occupy(key);
+      else await waitForSlot(key, signal);
       try {
         return await work();
       } finally {
-        give(key);
+        release(key);
       }
     },
     async drain() {

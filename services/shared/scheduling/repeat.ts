@@ -1,16 +1,15 @@
-/** Work that a process does on its own, again and again, until it is closed. */
+/** Periodic background work. */
 import type { Log } from "../process/log.ts";
 import type { Closable } from "../process/lifecycle.ts";
 
-/** Work that is repeated. */
 export interface Repeated extends Closable {
-  /** Has the work done now, and once more if it is being done. */
+  /** Runs the work now, or once more after the current run. */
   wake(): void;
 }
 
 /**
- * Does `work` every `intervalMs`, never twice at once. When it fails it says so in the log and is done again at its next time.
- * Closing waits for work that is under way; `signal` tells it to hurry.
+ * Runs `work` every `intervalMs`, never twice at once. A failure is logged, and the next interval retries. Closing
+ * aborts `signal` and waits for a running `work`.
  */
 export function repeat(
   intervalMs: number,
@@ -20,20 +19,20 @@ export function repeat(
 ): Repeated {
   const closing = new AbortController();
   let running: Promise<void> | undefined;
-  let isAskedAgain = false;
+  let isWoken = false;
   const run = (): void => {
     running ??= work(closing.signal)
       .catch((error: unknown) => log.error({ err: error, work: name }, "repeated work failed and will be done again"))
       .finally(() => {
         running = undefined;
-        if (isAskedAgain && !closing.signal.aborted) run();
-        isAskedAgain = false;
+        if (isWoken && !closing.signal.aborted) run();
+        isWoken = false;
       });
   };
   const timer = setInterval(run, intervalMs);
   return {
     wake() {
-      isAskedAgain = running !== undefined;
+      isWoken = running !== undefined;
       if (!closing.signal.aborted) run();
     },
     async close() {

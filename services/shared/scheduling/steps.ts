@@ -1,14 +1,14 @@
-/** Long work in steps: between them everybody else has their turn. */
+/** Long work in steps that yield to the event loop in between. */
 import { setImmediate } from "node:timers/promises";
 
-// A probe waits for a few of them at most.
+// Health probes may wait for a few such steps.
 const stepMsMax = 10;
 
-/** Begins with the first step. Every loop that may run for long waits for `next` in each round. */
+/** Starts the first step. Every loop that may run for long awaits `next` in each iteration. */
 export class Steps {
   #begunMs = performance.now();
 
-  /** Lets others in, if this step has taken long enough. */
+  /** Yields to the event loop if this step has taken 10 ms. */
   async next(): Promise<void> {
     if (performance.now() - this.#begunMs < stepMsMax) return;
     await setImmediate();
