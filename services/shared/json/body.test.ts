@@ -6,7 +6,7 @@ import { parseJson } from "./json.ts";
 const parse = (text: string, options?: { valuesMax?: number; runBytesMin?: number }): Promise<unknown> =>
   parseJsonBody(Buffer.from(text), options);
 
-/** Spaces where JSON may have them. */
+/** Optional white space. */
 const gap = fc.stringMatching(/^[ \n]{0,12}$/);
 const keyword = fc.constantFrom(
   "null",
@@ -22,7 +22,7 @@ const keyword = fc.constantFrom(
   "{}",
 );
 
-/** The text of a value, in which lists are long. */
+/** The text of a value with long lists. */
 const { value: jsonText } = fc.letrec<{ value: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: "medium", withCrossShrink: true },
@@ -99,12 +99,12 @@ test("refuses a body that is too deep or has too many values, and no other", asy
   const many = (values: number): string => `[0${",0".repeat(values)}]`;
   await expect(parse(many(250_001))).rejects.toThrow(/values/);
   expect(await parse(many(200_000))).toHaveLength(200_001);
-  // Brackets and commas within texts are none.
+  // Brackets and commas within strings do not count.
   const text = JSON.stringify({ a: '[{"\\'.repeat(1200), b: ",".repeat(300_000) });
   expect(JSON.stringify(await parse(text))).toBe(text);
   const keys = (count: number): string =>
     `{${Array.from({ length: count }, (_, index) => `"${index}":{"a":1}`).join(",")}}`;
   await expect(parse(`[{"a":1},${keys(45_001)}]`)).rejects.toThrow(/keys/);
-  // Each object is counted by itself.
+  // The limit is for each object.
   expect(await parse(`[${keys(45_000)},${keys(45_000)}]`)).toHaveLength(2);
 });

@@ -1,4 +1,4 @@
-/** Bodies of JSON. A large one is read in steps, so that nobody waits for it. */
+/** JSON bodies. A large one is parsed in steps that yield to the event loop. */
 import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { Extent, type Run } from "./extent.ts";
@@ -6,21 +6,21 @@ import { explainJsonError } from "./position.ts";
 import { isJsonObject, parseExactly } from "./json.ts";
 import { Steps } from "../scheduling/steps.ts";
 
-/** Text with more values is refused unread, unless more are allowed: a value takes a microsecond or two. */
+/** The default limit of values; longer bodies are refused unparsed. A value takes 1 to 2 µs. */
 const valuesMaxDefault = 250_000;
-// Each is scanned, or read, within a few milliseconds.
+// Each is scanned or parsed within a few milliseconds.
 const scanBytes = 256 * 1024;
 const runBytesMinDefault = 64 * 1024;
-// To find the place takes longer than to read.
+// Finding the position of an error takes longer than parsing.
 const explainedBytesMax = 1024 * 1024;
 
-// What stands in the place of a run. No caller can know it.
+// Placeholder of a run. No caller can guess it.
 const mark = randomBytes(16).toString("hex");
 
 /**
- * Reads a body of JSON.
- * @param runBytesMin bytes of an array that are read in one step, at least.
- * @throws SyntaxError with what is wrong: not UTF-8, not JSON, too deep, too many values, or too many keys in one object.
+ * Parses a JSON body.
+ * @param runBytesMin minimum bytes of array elements that are parsed in one step.
+ * @throws SyntaxError when it is not UTF-8, not JSON, too deep, or has too many values, or keys in one object.
  */
 export async function parseJsonBody(
   bytes: Buffer,
@@ -37,7 +37,7 @@ export async function parseJsonBody(
     return await readInSteps(bytes, extent, steps);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Without the cause: it quotes the body.
+    // Without the cause, because it quotes the body.
     const reason = bytes.length > explainedBytesMax ? undefined : explainJsonError(bytes.toString("utf8"));
     throw new SyntaxError(`The body must be JSON${reason === undefined ? "" : `: ${reason}`}.`);
   }
@@ -53,7 +53,7 @@ async function readInSteps(bytes: Buffer, { runs, mayLose }: Extent, steps: Step
     end = run.end;
   }
   parts.push(bytes.toString("utf8", end));
-  const whole = read(parts.join(""));
+  const root = read(parts.join(""));
   const elements = new Map<unknown, unknown[]>();
   for (const { start, end: runEnd, mayLose: runMayLose } of runs) {
     await steps.next();
@@ -61,18 +61,18 @@ async function readInSteps(bytes: Buffer, { runs, mayLose }: Extent, steps: Step
     elements.set(`${mark}${elements.size}`, (runMayLose ? parseExactly(text) : JSON.parse(text)) as unknown[]);
   }
   const paths = [...new Set(runs.map(({ list }) => list))];
-  for (const list of paths.map((path) => findList(whole, path))) {
+  for (const list of paths.map((path) => findList(root, path))) {
     if (!list) continue;
     const all = list.flatMap((element) => elements.get(element) ?? [element]);
     list.length = 0;
     for (const element of all) list.push(element);
   }
-  return whole;
+  return root;
 }
 
-/** The array at a path; undefined when a later value of the same key took its place. */
-function findList(whole: unknown, path: Run["list"]): unknown[] | undefined {
-  let at = whole;
+/** The array at a path; undefined when a later duplicate key replaced it. */
+function findList(root: unknown, path: Run["list"]): unknown[] | undefined {
+  let at = root;
   for (const step of path) {
     if (typeof step === "number") at = Array.isArray(at) ? (at as unknown[])[step] : undefined;
     else {

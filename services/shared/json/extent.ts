@@ -1,14 +1,14 @@
-/** What there is in a text of JSON, counted before it is read: its limits, and where it can be cut to be read in steps. */
+/** Scans JSON text before it is parsed: checks its limits, and finds where it can be split to be parsed in steps. */
 import { count } from "../values/count.ts";
 
-/** Deeper text is refused unread, so that nothing which goes down the nesting can be made to take long or to run out of stack. */
+/** Deeper text is refused unparsed, so that recursion can neither exhaust the stack nor take long. */
 const depthMax = 1000;
 /**
- * Text with more keys in one object is refused unread: an object takes about two microseconds a key each time it is gone through. What is kept of
- * anybody takes at most 256 KiB, and a key with its value at least 6 bytes, so nothing that could be kept has as many.
+ * Text with more keys in one object is refused unparsed, because each pass over an object takes about 2 µs a key. A
+ * stored object has at most 256 KiB, at 6 bytes or more for a key with its value, so it has fewer keys.
  */
 const keysMax = 45_000;
-// With so many digits, a double may be another number.
+// A double may not hold so many digits.
 const digitsExact = 16;
 
 const code = {
@@ -30,36 +30,36 @@ const code = {
 
 const space: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Elements of an array, one after the other, without the brackets around them. */
+/** Consecutive elements of an array, without its brackets. */
 export interface Run {
   start: number;
   end: number;
   /**
-   * Where its array stands once each run is replaced by one value: indexes, and keys as they are written, with quotes. The same object for all runs
-   * of an array.
+   * The path of its array, once a value replaces each run: indexes, and keys as written, with quotes. The runs of an
+   * array share one object.
    */
   list: readonly (number | string)[];
-  /** Whether there are numbers in it that a double may not hold. */
+  /** Whether it has numbers that a double may not hold. */
   mayLose: boolean;
 }
 
 /** Limits of a text. */
 export interface ExtentOptions {
   valuesMax: number;
-  /** Bytes of a run at least; none overlaps another. */
+  /** Minimum bytes of a run; runs do not overlap. */
   runBytesMin: number;
 }
 
-/** An object or array that is open. Those of one depth share one, as there may be millions. */
+/** An open object or array. One frame for each depth is reused, because there may be millions of objects. */
 class Frame {
   keys = 0;
   isArray = false;
   start = 0;
-  // Of its key that was read last.
+  // The bounds of the last key.
   keyStart = 0;
   keyEnd = 0;
-  // Of the run that is under way in it: where it begins, the place of its first element and of this one, the numbers before it that a double may
-  // not hold, and whether it holds another run.
+  // The current run: its start, the index of its first and of its current element, the numbers before it that a double
+  // may not hold, and whether it contains another run.
   runStart = 0;
   runIndex = 0;
   index = 0;
@@ -82,7 +82,9 @@ class Frame {
   }
 }
 
-/** Counts brackets, commas and colons outside of strings. What is not JSON may be counted wrong, and is refused later. */
+/**
+ * Counts brackets, commas and colons outside of strings. It may miscount invalid JSON, which the parser refuses later.
+ */
 export class Extent {
   readonly runs: Run[] = [];
   readonly #bytes: Buffer;
@@ -90,18 +92,18 @@ export class Extent {
   readonly #runBytesMin: number;
   #at = 0;
   #values = 0;
-  // Numbers that a double may not hold, in all and within runs.
+  // Numbers that a double may not hold: all of them, and those within runs.
   #losing = 0;
   #losingInRuns = 0;
-  // Digits and points up to here.
+  // Consecutive digits and points before this byte.
   #digits = 0;
   #isText = false;
   #textStart = 0;
-  // By depth; the first stands for what is around the text.
+  // By depth; the first is for what is outside of the root value.
   readonly #frames = [new Frame()];
   #depth = 0;
   #frame = this.#frames[0] as Frame;
-  // Of the last run: where its array begins, and where that stands.
+  // The start and the path of the array of the last run.
   #lastList: { start: number; path: Run["list"] } | undefined;
 
   constructor(bytes: Buffer, { valuesMax, runBytesMin }: ExtentOptions) {
@@ -110,14 +112,14 @@ export class Extent {
     this.#runBytesMin = runBytesMin;
   }
 
-  /** Whether there are numbers outside of all runs that a double may not hold. */
+  /** Whether a double may not hold a number outside of all runs. */
   get mayLose(): boolean {
     return this.#losing > this.#losingInRuns;
   }
 
   /**
-   * Goes on to an offset.
-   * @throws SyntaxError when there is too much.
+   * Scans up to an offset.
+   * @throws SyntaxError when a limit is exceeded.
    */
   scan(to: number): void {
     const bytes = this.#bytes;
@@ -185,7 +187,7 @@ export class Extent {
     this.#frame = this.#frames[--this.#depth] as Frame;
   }
 
-  /** Notes the run that is under way, unless it holds others, or nothing. */
+  /** Adds the current run, unless it contains another or is blank. */
   #endRun(end: number): void {
     const frame = this.#frame;
     const start = frame.runStart;
@@ -193,12 +195,12 @@ export class Extent {
     const losing = this.#losing - frame.losingBefore;
     this.#losingInRuns += losing;
     this.runs.push({ start, end, list: this.#list(), mayLose: losing > 0 });
-    // It is one element from now on.
+    // The placeholder counts as one element.
     frame.index = frame.runIndex;
     for (const above of this.#frames.slice(0, this.#depth)) above.holdsRun = true;
   }
 
-  /** Where the array stands that is open. */
+  /** The path of the open array. */
   #list(): Run["list"] {
     const { start } = this.#frame;
     if (this.#lastList?.start !== start) {

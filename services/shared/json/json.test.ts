@@ -25,7 +25,7 @@ test("numbers keep their value, of whatever size", () => {
       const sent = `{"n":[${numbers.join(",")}]}`;
       const written = JSON.stringify(parseJson(sent));
       const back = written === '{"n":[]}' ? [] : written.slice(6, -2).split(",");
-      // Each is either the same text, or the shortest text of a double that holds it exactly.
+      // Either the same text, or the shortest text of a double that holds the number exactly.
       for (const [index, text] of back.entries()) {
         const source = numbers[index] ?? "";
         expect(text === source || (digitsOf(source) === digitsOf(text) && Number(text) === Number(source))).toBe(true);

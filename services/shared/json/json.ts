@@ -1,6 +1,6 @@
 /**
- * JSON without loss. Numbers that a double cannot hold (`12345678901234567890`, `1e999`, `0.10`… with 20 digits) keep their
- * own text: they are read as JSON.rawJSON objects, which JSON.stringify writes back as they were.
+ * Lossless JSON. Numbers that a double cannot hold (`12345678901234567890`, `1e999`, `0.10`… with 20 digits) keep their
+ * text: they are parsed as JSON.rawJSON objects, which JSON.stringify writes back unchanged.
  */
 
 /** Any value that JSON.parse can give. */
@@ -11,15 +11,15 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** What is wrong with a value that a limit or a rule refuses. */
+/** Why a limit or a rule refuses a value. */
 export interface JsonProblem {
-  /** Where, as keys and indexes from the root of the value. */
+  /** Keys and indexes from the root of the value. */
   path: string[];
-  /** What, as the end of a sentence that starts with the place. */
+  /** The end of a sentence that starts with the path. */
   reason: string;
 }
 
-// In TypeScript's library only from ES2026 on.
+// TypeScript's library has these only from ES2026 on.
 interface JsonWithSource {
   rawJSON(text: string): object;
   isRawJSON(value: unknown): boolean;
@@ -27,19 +27,19 @@ interface JsonWithSource {
 }
 const jsonWithSource = JSON as unknown as JsonWithSource;
 
-// A number of 16 digits or more, one with an exponent, and a negative zero may not survive a double. What looks like one inside a string
-// is a false alarm, which costs only time.
+// A double may not hold a number of 16 digits or more, one with an exponent, or a negative zero. A match within a
+// string is a false alarm, which costs only time.
 const mayLoseDigits = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE])|(?:^|[[:,\s])-0(?:$|[.,\]}\s])/;
 
 /**
- * Reads JSON text.
+ * Parses JSON text.
  * @throws SyntaxError when it is not JSON.
  */
 export function parseJson(text: string): unknown {
   return mayLoseDigits.test(text) ? parseExactly(text) : JSON.parse(text);
 }
 
-/** As parseJson, of a text whose numbers may not survive a double. */
+/** As parseJson, for a text with numbers that a double may not hold. */
 export function parseExactly(text: string): unknown {
   return jsonWithSource.parse(text, (_key, value, { source }) =>
     typeof value === "number" && source !== undefined && !isExact(value, source)
@@ -53,18 +53,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !jsonWithSource.isRawJSON(value);
 }
 
-/** The reason of a problem that is too deep a nesting. */
+/** The reason of too deep nesting. */
 export const tooDeepReason = "is nested too deeply";
 
 /**
- * Looks for what PostgreSQL or a later reader could not keep: nesting below `depthMax` levels, U+0000, and surrogates
- * that stand alone. Never goes deeper than `depthMax`, so no input can exhaust the stack.
+ * Finds what cannot be stored or read: more than `depthMax` levels, U+0000, and lone surrogates. It never goes deeper
+ * than `depthMax`, so no input can exhaust the stack.
  */
 export function findJsonProblem(value: unknown, depthMax: number): JsonProblem | undefined {
   return findJsonProblems(value, depthMax, 1)[0];
 }
 
-/** As findJsonProblem, all of them up to so many. */
+/** As findJsonProblem, up to `problemsMax` problems. */
 export function findJsonProblems(value: unknown, depthMax: number, problemsMax: number): JsonProblem[] {
   if (typeof value === "string") {
     const reason = textProblem(value);
@@ -75,7 +75,7 @@ export function findJsonProblems(value: unknown, depthMax: number, problemsMax: 
   const problems: JsonProblem[] = [];
   for (const [key, child] of Object.entries(value)) {
     const reason = Array.isArray(value) ? undefined : textProblem(key);
-    // The key itself cannot be repeated in an answer.
+    // The key itself cannot be echoed.
     if (reason !== undefined) problems.push({ path: [], reason: `has a key that ${reason}` });
     else {
       for (const problem of findJsonProblems(child, depthMax - 1, problemsMax - problems.length)) {
@@ -87,12 +87,9 @@ export function findJsonProblems(value: unknown, depthMax: number, problemsMax: 
   return problems;
 }
 
-/**
- * Whether findJsonProblems may find anything in the value of a JSON text. A quick look, as to go through a value takes longer than to read it, and
- * nearly all are good.
- */
+/** Whether findJsonProblems may find anything in a JSON text. Fast, because most values have no problem. */
 export function mayHaveProblems(json: string, depthMax: number): boolean {
-  // JSON has U+0000 only as an escape; surrogates that stand alone may be escaped or not.
+  // U+0000 is always escaped in JSON; lone surrogates may be escaped or not.
   if (json.includes("\\u0000") || /\\u[dD]/.test(json) || !json.isWellFormed()) return true;
   let brackets = 0;
   for (const bracket of ["{", "["]) {
@@ -103,14 +100,14 @@ export function mayHaveProblems(json: string, depthMax: number): boolean {
   return false;
 }
 
-/** Whether a value stands for a number that a double does not hold. */
+/** Whether a value is a number that a double does not hold. */
 export function isRawNumber(value: unknown): boolean {
   return jsonWithSource.isRawJSON(value);
 }
 
 /**
- * A text that two values have in common exactly when they are equal as JSON: the order of keys does not count, nor how a number is written.
- * Goes down the nesting, so the depth of the value must be limited.
+ * The same text for exactly those values that are equal as JSON, whatever the order of keys and the spelling of
+ * numbers. It recurses, so the depth of the value must be limited.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "number") return canonicalNumber(JSON.stringify(value));
@@ -123,22 +120,22 @@ export function canonicalJson(value: unknown): string {
 
 const exponentLengthMax = 12;
 
-/** A number as its significant digits and the power of ten of the last of them. */
+/** The significant digits of a number, and the power of ten of the last one. */
 function canonicalNumber(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
-  // An expression for it would look at each run of zeros from every zero on.
+  // A regular expression would take quadratic time here.
   let end = digits.length;
   while (digits[end - 1] === "0") end--;
   const significant = digits.slice(0, end);
   if (significant === "") return "0";
-  // Beyond any use, and too long to calculate with: such numbers are the same when they are written the same.
+  // Too long to calculate with, and of no use: such numbers are equal only when their texts are.
   if (exponent.length > exponentLengthMax) return text;
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/** Why a text cannot be kept, or undefined when it can. */
+/** Why a text cannot be stored, or undefined when it can. */
 export function textProblem(text: string): string | undefined {
   if (text.includes("\0")) return "holds U+0000, which cannot be stored";
   if (!text.isWellFormed()) return "holds half of a surrogate pair, which is no character";
@@ -146,6 +143,7 @@ export function textProblem(text: string): string | undefined {
 }
 
 function isExact(value: number, source: string): boolean {
-  // JSON.stringify would write `0` for `-0` and `null` for an overflow. Anything else is exact if its shortest text is the same.
+  // JSON.stringify would write `0` for `-0` and `null` for an overflow. Other numbers are exact if their shortest text
+  // is the source.
   return String(value) === source && !Object.is(value, -0);
 }

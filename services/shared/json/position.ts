@@ -1,7 +1,7 @@
-/** Where a text stops being JSON: JSON.parse does not always say, and quotes the text, which may be personal. */
+/** Positions of JSON errors. JSON.parse omits some, and quotes the text, which may be personal. */
 import { visit, type ParseErrorCode } from "jsonc-parser";
 
-/** What is wrong, by the codes of jsonc-parser. Its enum is const, so its names are not there at run time. */
+/** Reasons by the codes of jsonc-parser, whose const enum has no names at run time. */
 const reasons: Readonly<Record<number, string>> = {
   1: "an unexpected character",
   2: "a malformed number",
@@ -35,7 +35,7 @@ class Found extends Error {
   }
 }
 
-/** Why a text is no JSON, as the end of a sentence: `a value is expected at line 1, column 9`; undefined when the place cannot be told. */
+/** The end of a sentence: `a value is expected at line 1, column 9`; undefined when no error is found. */
 export function explainJsonError(text: string): string | undefined {
   try {
     visit(

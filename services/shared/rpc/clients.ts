@@ -1,4 +1,4 @@
-/** Clients of services, whose calls fail with a DaybookError. */
+/** Clients of services. Their calls fail with a DaybookError. */
 import type { DescService } from "@bufbuild/protobuf";
 import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
 import { DaybookError } from "../values/errors.ts";
@@ -7,8 +7,8 @@ import { fromConnectError } from "./errors.ts";
 type Method = (input: unknown, options: CallOptions) => Promise<unknown>;
 
 /**
- * Makes a client of a service. Its calls fail with a DaybookError. It is a wrapper because Connect puts whatever an interceptor throws into an
- * error of its own. Unary methods only: there are no others.
+ * Makes a client of a service for unary methods. A wrapper converts its errors to DaybookError, because Connect wraps
+ * errors that an interceptor throws.
  */
 export function createServiceClient<S extends DescService>(service: S, transport: Transport): Client<S> {
   const methods = Object.entries(createClient(service, transport)) as unknown as [string, Method][];
@@ -26,8 +26,8 @@ export function createServiceClient<S extends DescService>(service: S, transport
 }
 
 /**
- * The methods of a client on behalf of one caller, with one deadline: no method takes options.
- * @param rename names the fields at fault as whoever asks knows them.
+ * A client with fixed call options, so that its methods take none.
+ * @param rename maps the fields of a thrown error to the names that the caller knows.
  */
 export type BoundClient<C> = {
   [M in keyof C]: C[M] extends (input: infer Input, options?: CallOptions) => Promise<infer Output>
@@ -35,7 +35,7 @@ export type BoundClient<C> = {
     : never;
 };
 
-/** Prepares a client for being bound to options, again and again: each time costs one small object. */
+/** Prepares a client so that binding options to it costs one small object. */
 export function bindable<C extends object>(client: C): (options: CallOptions) => BoundClient<C> {
   class Bound {
     readonly options: CallOptions;

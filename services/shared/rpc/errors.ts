@@ -1,10 +1,9 @@
-/** Errors on their way between services: as messages of RPCs, and as failures of calls. */
+/** Conversions of errors: to messages of RPCs and to failed calls, and back. */
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ErrorSchema, type Error as ErrorMessage } from "#proto/daybook/common/v1/error_pb.ts";
 import { DaybookError, errorCatalogue, internalError, isErrorCode, serviceUnavailable } from "../values/errors.ts";
 
-/** An error as a message of an RPC. */
 export function toErrorMessage(error: DaybookError): ErrorMessage {
   return create(ErrorSchema, {
     code: error.code,
@@ -15,7 +14,7 @@ export function toErrorMessage(error: DaybookError): ErrorMessage {
   });
 }
 
-/** The error that a message of an RPC stands for. */
+/** The error of a message. An unknown code becomes an internal error. */
 export function fromErrorMessage(message: ErrorMessage): DaybookError {
   if (!isErrorCode(message.code)) return internalError(new Error(`unknown error code ${message.code}`));
   return new DaybookError(message.code, message.message, {
@@ -29,7 +28,7 @@ export function fromErrorMessage(message: ErrorMessage): DaybookError {
   });
 }
 
-/** What a server answers to a call that failed with an error of ours or of anyone's. */
+/** Converts any error to the failure of a call. */
 export function toConnectError(error: unknown): ConnectError {
   if (error instanceof ConnectError) return error;
   const ours = error instanceof DaybookError ? error : internalError(error);
@@ -38,7 +37,7 @@ export function toConnectError(error: unknown): ConnectError {
   ]);
 }
 
-/** The error of ours that a failed call stands for. */
+/** Converts the failure of a call to a DaybookError. */
 export function fromConnectError(error: unknown): DaybookError {
   if (error instanceof DaybookError) return error;
   const connect = ConnectError.from(error);
@@ -48,20 +47,20 @@ export function fromConnectError(error: unknown): DaybookError {
     connect.code === Code.DeadlineExceeded ||
     connect.code === Code.Canceled ||
     connect.code === Code.Aborted ||
-    // Without a detail it is not a caller's key that is wrong but our own credential, which can be set right.
+    // Without a detail our own credential is wrong, not a caller's key. A new configuration can fix it.
     connect.code === Code.Unauthenticated ||
     isConnectionLost(connect)
     ? serviceUnavailable(error)
     : internalError(error);
 }
 
-// What @connectrpc/connect-node 2.2.0 says itself, in http2-session-manager.js, node-universal-client.js and node-error.js.
+// Messages of @connectrpc/connect-node 2.2.0: http2-session-manager.js, node-universal-client.js, node-error.js.
 const connectionLostPattern =
   /^(?:http\/2 (?:stream|connection) closed with|expected open session, but|sentinel completed early)/;
 
 /**
- * Whether a call failed because its connection ended: some of the ways in which HTTP/2 says so Connect knows as internal errors.
- * See connectErrorFromNodeReason and connectErrorFromH2ResetCode of @connectrpc/connect-node.
+ * Whether a call failed because its connection ended. Connect reports some HTTP/2 errors of that kind as internal
+ * errors. See connectErrorFromNodeReason and connectErrorFromH2ResetCode of @connectrpc/connect-node.
  */
 function isConnectionLost(connect: ConnectError): boolean {
   if (connectionLostPattern.test(connect.rawMessage)) return true;

@@ -1,7 +1,8 @@
 /**
- * Calls between services of one process. They pass the same interceptors as over HTTP/2; left out are HTTP itself, the credential, and the way
- * to bytes and back, so a message belongs to its receiver once it is sent. Connect's own router transport goes through all of its protocol in
- * memory, which was measured at 0.4 ms of CPU a call against 0.05 ms here. The tests run against both ways, so that they stay alike.
+ * Calls between services of one process. They run the same interceptors as calls over HTTP/2, but without HTTP, the
+ * credential and serialisation, so a sender must not touch a message after the call. Connect's router transport was
+ * measured at 0.4 ms of CPU a call, because it runs the whole protocol in memory; this takes 0.05 ms. The tests run
+ * against both transports.
  */
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import {
@@ -21,7 +22,7 @@ import type { Routes } from "../process/service.ts";
 type AnyFn = Parameters<Interceptor>[0];
 type Implementation = (input: Message, context: HandlerContext) => Promise<Record<string, unknown>>;
 
-/** Calls `routes` within this process. Unary methods only: there are no others. */
+/** Calls `routes` within this process. It supports unary methods only. */
 export function inProcessTransport(routes: Routes, log: Log, registry: Registry): Transport {
   const implementations = collectImplementations(routes);
   const interceptors = [tellCall, ...serverInterceptors(log, registry)];
@@ -68,7 +69,6 @@ export function inProcessTransport(routes: Routes, log: Log, registry: Registry)
         contextValues: contextValues ?? createContextValues(),
         message: create(method.input, input),
       });
-      // The response is of the method that was asked for.
       return (await untilEnded(response, ended, timeoutMs, signal)) as never;
     },
     stream: (method) => {
@@ -96,7 +96,7 @@ function collectImplementations(routes: Routes): Map<DescMethod, Implementation>
   return implementations;
 }
 
-/** Waits for the response, but not beyond the deadline, nor when the caller has gone: then the handler is told so. */
+/** Waits for the response until the deadline or the caller's cancellation, which abort the handler's signal. */
 async function untilEnded<T>(
   response: Promise<T>,
   ended: AbortController,

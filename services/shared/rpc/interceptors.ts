@@ -1,4 +1,4 @@
-/** What every call between services carries and undergoes: credential, request id, caller, deadline, errors, measurement. */
+/** Calls between services: credential, request id, caller, deadline, errors, metrics. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import {
   Code,
@@ -19,9 +19,9 @@ import { isDatabaseAway } from "../database/failures.ts";
 
 /** On whose behalf a call is made. */
 export interface Call {
-  /** The id of the request at the edge that led to it, or of the first one when several ride together. */
+  /** The id of the gateway's request; the first one's id when a call serves several requests. */
   requestId: string;
-  /** Who calls: the id of an API key, or the name of a service that acts by itself. */
+  /** The id of an API key, or the name of a service that acts by itself. */
   caller: string;
 }
 
@@ -32,32 +32,32 @@ const callerHeader = "x-caller";
 const callTimeoutMs = 10_000;
 
 /**
- * Options for a call made on somebody's behalf.
- * @param signal that nobody waits for the answer any more: for calls that only read, and ride alone.
+ * Options of a call on behalf of a caller.
+ * @param signal aborted when the caller has gone. Only for calls that read, and that serve one request.
  */
 export function callOptions(call: Call, timeoutMs = callTimeoutMs, signal?: AbortSignal): CallOptions {
   return { timeoutMs, contextValues: createContextValues().set(callKey, call), ...(signal ? { signal } : {}) };
 }
 
 /**
- * Options for a call that a process makes by itself.
+ * Options of a call that a process makes by itself.
  * @param caller the name of a service or tool.
  */
 export function systemCall(caller: string, timeoutMs?: number): CallOptions {
   return callOptions({ requestId: "", caller }, timeoutMs);
 }
 
-/** On whose behalf a handler is at work. */
+/** On whose behalf a handler runs. */
 export function callOf(context: HandlerContext): Call {
   return context.values.get(callKey);
 }
 
-/** Options for a call that a handler makes to do its work: the same caller, and no more time than it has itself. */
+/** Options of a call that a handler makes: its caller, and its remaining time. */
 export function onwardOptions(context: HandlerContext): CallOptions {
   return callOptions(callOf(context), remainingMs(context));
 }
 
-/** The same for a call that only reads: it ends once nobody waits for the handler. */
+/** The same for a call that only reads: it is cancelled when the handler's caller has gone. */
 export function onwardReadOptions(context: HandlerContext): CallOptions {
   return callOptions(callOf(context), remainingMs(context), context.signal);
 }
@@ -67,7 +67,7 @@ function remainingMs(context: HandlerContext): number {
   return remaining === undefined ? callTimeoutMs : Math.max(1, remaining);
 }
 
-/** Tells the server on whose behalf a call is made. */
+/** Sends the request id and the caller to the server. */
 export const tellCall: Interceptor = (next) => async (request) => {
   const { requestId, caller } = request.contextValues.get(callKey);
   request.header.set(requestIdHeader, requestId);
@@ -75,7 +75,7 @@ export const tellCall: Interceptor = (next) => async (request) => {
   return next(request);
 };
 
-/** Shows the internal credential to the server. */
+/** Sends the internal credential to the server. */
 export function showCredential(credential: string): Interceptor {
   return (next) => async (request) => {
     request.header.set("authorization", `Bearer ${credential}`);
@@ -83,7 +83,7 @@ export function showCredential(credential: string): Interceptor {
   };
 }
 
-/** Interceptors of a server. Who may call is checked before, by `credentialCheck`, as a body may be large. */
+/** Interceptors of a server. `credentialCheck` comes before them, because a body may be large. */
 export function serverInterceptors(log: Log, registry: Registry): Interceptor[] {
   const duration = metricOf(registry, Histogram, {
     name: "daybook_rpc_duration_seconds",
@@ -107,16 +107,16 @@ export function serverInterceptors(log: Log, registry: Registry): Interceptor[] 
           ? ConnectError.from(request.signal.reason, Code.Canceled)
           : toConnectError(isDatabaseAway(error) ? serviceUnavailable(error) : error);
         stop({ code: Code[answer.code] });
-        const itsLog = log.child({ requestId, caller, method });
-        if (request.signal.aborted) logAbandoned(itsLog, error, request.signal.reason);
-        else logFailure(itsLog, error, answer);
+        const callLog = log.child({ requestId, caller, method });
+        if (request.signal.aborted) logAbandoned(callLog, error, request.signal.reason);
+        else logFailure(callLog, error, answer);
         throw answer;
       }
     },
   ];
 }
 
-/** What failed after nobody waited for it any more failed for that reason. Only a deadline that passed is news. */
+/** Logs a call that ended early, which explains its error. Only an exceeded deadline is a warning. */
 function logAbandoned(log: Log, error: unknown, reason: unknown): void {
   const { code, rawMessage } = ConnectError.from(reason);
   if (code === Code.DeadlineExceeded)
@@ -124,7 +124,7 @@ function logAbandoned(log: Log, error: unknown, reason: unknown): void {
   else log.debug({ reason: rawMessage }, "a call was given up by its caller");
 }
 
-/** What a caller did wrong is news for the caller, what we did wrong is news for the log. */
+/** Logs a failed call: our faults as errors, faults of the caller for debugging only. */
 function logFailure(log: Log, error: unknown, answer: ConnectError): void {
   const cause = error instanceof DaybookError ? (error.cause ?? error) : error;
   const ours = error instanceof DaybookError ? error : error instanceof ConnectError ? undefined : internalError(error);
@@ -140,7 +140,7 @@ function readCall(header: Headers): Call {
   };
 }
 
-/** @returns what says whether an Authorization header carries the credential. How long it takes tells nothing of the credential. */
+/** @returns a check of Authorization headers, in constant time so that it reveals nothing of the credential. */
 export function credentialCheck(credential: string): (authorization: string | undefined) => boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(`Bearer ${credential}`);

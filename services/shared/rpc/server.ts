@@ -1,4 +1,4 @@
-/** The listeners of a service: RPC over HTTP/2, and an internal one over HTTP/1.1 for probes and Prometheus. */
+/** The listeners of a service: RPC over HTTP/2, and an internal HTTP/1.1 listener for probes and Prometheus. */
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, type FastifyInstance } from "fastify";
@@ -10,14 +10,14 @@ import type { Routes } from "../process/service.ts";
 
 const shutdownTimeoutMs = 10_000;
 
-/** A registry with the process's own figures in it. */
+/** Makes a registry with the default metrics of a process. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
 }
 
-/** Serves RPCs until it is closed; closing waits for those under way. Port 0 takes any that is free. */
+/** Serves RPCs until closed; closing waits for running calls. Port 0 takes any free port. */
 export async function serveRpc(options: {
   routes: Routes;
   credential: string;
@@ -31,13 +31,13 @@ export async function serveRpc(options: {
     http2: true,
     logger: false,
     bodyLimit: requestBytesMax,
-    // What arrives before its sender knows of the end is done.
+    // Calls that arrive while closing are still served.
     return503OnClosing: false,
-    // It holds for closing too, which has a limit of its own.
+    // No limit, because it would also apply to closing, which has its own.
     pluginTimeout: 0,
   });
   const isOurs = credentialCheck(options.credential);
-  // Before anything of the body is read. A stranger cannot have more of it buffered than HTTP/2 lets anyone send unasked.
+  // Runs before the body is read, so a stranger can make us buffer only what HTTP/2 lets anyone send unasked.
   app.addHook("onRequest", async (request, reply) => {
     if (isOurs(request.headers.authorization)) return;
     options.log.debug({ url: request.url }, "a call without the internal credential was refused");
@@ -49,7 +49,7 @@ export async function serveRpc(options: {
     readMaxBytes: requestBytesMax,
     shutdownTimeoutMs,
   });
-  // Sessions that stay open between calls would keep the listener from closing, and so would one that is made meanwhile.
+  // An open session, also one made while closing, would keep the listener from closing.
   const sessions = new Set<ServerHttp2Session>();
   let isClosing = false;
   app.server.on("session", (session) => {
@@ -64,7 +64,7 @@ export async function serveRpc(options: {
       isClosing = true;
       const closed = app.close();
       for (const session of sessions) session.close();
-      // Calls are ended before; what is left then is a connection whose other side says nothing.
+      // Calls have ended by then. The remaining connections have an unresponsive peer.
       const timer = setTimeout(() => {
         for (const session of sessions) session.destroy();
       }, shutdownTimeoutMs);
@@ -75,7 +75,7 @@ export async function serveRpc(options: {
 }
 
 /**
- * Serves `/health/live`, `/health/ready` and `/metrics`. Not for the public.
+ * Serves `/health/live`, `/health/ready` and `/metrics` on an internal port.
  * @param checkReady rejects while the process cannot do its work.
  */
 export async function serveInternal(options: {
@@ -94,7 +94,7 @@ export async function serveInternal(options: {
   return { close: () => app.close() };
 }
 
-/** `/health/live`: the process runs. `/health/ready`: it can do its work, else 503. */
+/** Adds `/health/live` (the process runs) and `/health/ready` (it can do its work, else 503). */
 export function addHealthRoutes(app: FastifyInstance, checkReady: () => Promise<void>): void {
   app.get("/health/live", () => ({ status: "live" }));
   app.get("/health/ready", async (_request, reply) => {

@@ -1,10 +1,9 @@
-/** All RPCs of a service's process. */
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import type { Bus } from "../bus/bus.ts";
 import { busRoutes } from "../bus/operator.ts";
 import type { Routes, Service } from "../process/service.ts";
 
-/** All that a service answers to: its own RPCs, whether it is well, and what operators ask of its outbox. */
+/** All RPCs of a service's process: its own, health, and the operator's view of its outbox. */
 export function serviceRoutes(service: Service, bus: Bus): Routes {
   return (router) => {
     service.routes(router);

@@ -12,13 +12,13 @@ afterEach(() => owner.close());
 
 interface TestServer {
   client: Client<typeof HealthService>;
-  /** The connections that were made, oldest first. */
+  /** The connections, oldest first. */
   sessions: ServerHttp2Session[];
-  /** The calls that arrived, by the index of their connection. */
+  /** The index of the connection of each call. */
   calls: number[];
 }
 
-/** A server that does with the n-th call what `handle` says. */
+/** Serves the n-th call with `handle`. */
 async function serve(handle: (stream: ServerHttp2Stream, index: number) => void): Promise<TestServer> {
   const server = createServer();
   const sessions: ServerHttp2Session[] = [];
@@ -48,7 +48,7 @@ function answer(stream: ServerHttp2Stream): void {
 
 test("a connection that ends while it is idle harms neither the process nor any call", async () => {
   const { client, sessions } = await serve(answer);
-  // The call comes so many turns of the event loop after the server has said GOAWAY: at one of them Node raises the error.
+  // The call comes up to 11 turns of the event loop after GOAWAY: in one of them Node raises the error.
   const turnsMax = 12;
   for (let round = 0; round < turnsMax * 10; round++) {
     await client.checkHealth({});

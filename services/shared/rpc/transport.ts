@@ -1,4 +1,4 @@
-/** How services reach each other over HTTP/2. Within one process they do as in-process.ts tells. */
+/** Calls between services over HTTP/2; in-process.ts calls within one process. */
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { showCredential, tellCall } from "./interceptors.ts";
@@ -8,8 +8,8 @@ import { createSessions, repeatRefused } from "./sessions.ts";
 export const requestBytesMax = 16 * 1024 * 1024;
 
 /**
- * Megabytes of one connection's calls that are on their way. A call beyond would be refused, however small, and all calls between two processes
- * share a connection; how many there are and how large is limited where they are made.
+ * Megabytes of the running calls of one connection. All calls between two processes share a connection, and it would
+ * refuse calls beyond this. The callers limit the number and the size of their calls.
  */
 export const sessionMegabytesMax = 1024;
 
@@ -19,7 +19,7 @@ export function http2Transport(url: string, credential: string): Transport {
     baseUrl: url,
     httpVersion: "2",
     interceptors: [tellCall, showCredential(credential), repeatRefused],
-    // Within one cluster the time to compress costs more than the bytes saved.
+    // Within one cluster compression costs more time than it saves.
     acceptCompression: [],
     sessionManager: createSessions(url, { maxSessionMemory: sessionMegabytesMax }),
   });
