@@ -1,4 +1,4 @@
-/** Questions about metrics: which ranges of time can be asked for, by which fields, and with which conditions. */
+/** Rules of aggregate queries: time ranges, group-by fields and conditions. */
 import type { Micros } from "./clock.ts";
 import type { FieldError } from "./errors.ts";
 import { parseField } from "./event-field.ts";
@@ -9,7 +9,7 @@ import { quoteName } from "./wording.ts";
 const yearMin = 1900;
 const yearMax = 2200;
 
-/** What is wrong with a range, if anything is. */
+/** Finds the faults of a range. */
 export function findRangeFaults(from: Micros, to: Micros): FieldError[] {
   const outside = (param: "from" | "to"): FieldError => ({
     code: "parameter_invalid",
@@ -36,7 +36,7 @@ const groupByMax = 2;
 const conditionsMax = 10;
 const fieldRule = 'must name "source", "currency", or "properties." and a path such as "properties.plan"';
 
-/** What is wrong with the fields that events are grouped by. @param fields each as one text, see event-field.ts. */
+/** Finds the faults of group-by fields. @param fields their texts, see event-field.ts. */
 export function findGroupByFaults(fields: readonly string[]): FieldError[] {
   const faults = fields.length > groupByMax ? [tooMany("group_by", groupByMax, fields.length)] : [];
   for (const [index, field] of fields.slice(0, groupByMax).entries()) {
@@ -47,15 +47,15 @@ export function findGroupByFaults(fields: readonly string[]): FieldError[] {
   return faults;
 }
 
-/** A field that is to equal a value. */
+/** A condition: a field that must equal a value. */
 export interface WantedCondition {
   field: string;
   value: unknown;
-  /** Where it stands. */
+  /** The place of the condition in the request. */
   param: string;
 }
 
-/** What is wrong with conditions. */
+/** Finds the faults of conditions. */
 export function findConditionFaults(conditions: readonly WantedCondition[]): FieldError[] {
   const excess = conditions.length > conditionsMax ? [tooMany("filter", conditionsMax, conditions.length)] : [];
   const faults = conditions.slice(0, conditionsMax).flatMap(({ field, value, param }) => {

@@ -1,15 +1,16 @@
-/** Operations on attributes: what each part of one holds. */
+/** Rules of the parts of attribute operations. */
 import type { FieldError } from "./errors.ts";
 import { textProblem } from "../json/json.ts";
 import { jsonFieldLimits } from "./json-fields.ts";
 import { count } from "./count.ts";
 import { listed, missing, quoteName } from "./wording.ts";
 
-/** What an operation does. */
 export const attributeOperators = ["set", "delete", "append_unique", "remove"] as const;
 
 /** What a path is, with an example. */
-export const pathExpected = `a key such as "plan", or a list of 1 to ${jsonFieldLimits.depthMax} keys from the top down such as ["address", "city"]`;
+export const pathExpected =
+  `a key such as "plan", or a list of 1 to ${jsonFieldLimits.depthMax} keys from the top down ` +
+  `such as ["address", "city"]`;
 
 /** The fault of an operation that does not say what it does. */
 export function missingOp(param: string): FieldError {
@@ -31,7 +32,7 @@ export function findValuePresenceFault(op: string, hasValue: boolean, param: str
   return hasValue ? undefined : missing(param, `the operation "${op}" takes a value, which may be any JSON`);
 }
 
-/** How many levels of the attributes the path of an operation takes: each key takes one, and so does the array that a value is appended to. */
+/** The levels of the attributes that an operation uses: each key of its path, and the array to which it appends. */
 export function levelsOf(op: string, path: readonly string[]): number {
   return path.length + (op === "append_unique" ? 1 : 0);
 }
@@ -41,7 +42,8 @@ export function findPathFault(op: string, path: readonly string[], param: string
   if (path.length === 0) return missing(param, `send ${pathExpected}`);
   const levels = levelsOf(op, path);
   if (levels > jsonFieldLimits.depthMax) {
-    const message = `${quoteName(param)} must lead to at most level ${jsonFieldLimits.depthMax} of the attributes; got ${count(levels)} levels.`;
+    const rule = `must lead to at most level ${jsonFieldLimits.depthMax} of the attributes`;
+    const message = `${quoteName(param)} ${rule}; got ${count(levels)} levels.`;
     return { code: "parameter_invalid", message, param };
   }
   const problem = path.map(textProblem).find((reason) => reason !== undefined);

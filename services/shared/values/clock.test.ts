@@ -3,7 +3,7 @@ import { systemClock } from "./clock.ts";
 
 test("the machine's clock tells microseconds, and goes back in none of many looks", () => {
   const looks = Array.from({ length: 500_000 }, () => systemClock.nowMicros());
-  // A machine's clock may be set back while this runs, by more than a moment: that is no fault of ours.
+  // The machine's clock may be set back while this runs; such a step is larger than 1 ms.
   const back = looks.filter(
     (at, index) => index > 0 && at < (looks[index - 1] as number) && (looks[index - 1] as number) - at < 1_000,
   );

@@ -1,4 +1,4 @@
-/** A number as people write it: `1,000`. */
+/** Formats a number as `1,000`. */
 export function count(number: number): string {
   return number.toLocaleString("en");
 }

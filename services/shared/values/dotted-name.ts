@@ -1,25 +1,24 @@
-/** Dotted names: a few words of a-z and 0-9, such as `order.completed`. The one place that knows their form and which of them are taken. */
+/** Dotted names such as `order.completed`. Only this file knows their form and the reserved names. */
 import type { FieldError } from "./errors.ts";
 import { mismatch, quoteName } from "./wording.ts";
 
-/** Words of a name. */
 export const segmentsMax = 5;
 const lengthMax = 200;
 const pattern = /^[a-z0-9]+(?:\.[a-z0-9]+)*$/;
-/** First words that are the platform's own. */
+/** First words that are reserved for the platform. */
 export const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
 
-/** What a dotted name is, with an example. */
+/** The expected form, with an example, for messages. */
 export const dottedNameExpected =
-  `a name in lowercase dot notation such as "order.completed": 1 to ${segmentsMax} words of a-z and 0-9 joined by "." or "_", ` +
-  `at most ${lengthMax} characters`;
+  `a name in lowercase dot notation such as "order.completed": 1 to ${segmentsMax} words of a-z and 0-9 ` +
+  `joined by "." or "_", at most ${lengthMax} characters`;
 
 /**
- * Brings a name into normal form, `_` becoming `.`, or says what is wrong with it.
- * @param param the field that it stands in.
+ * Normalises a name, `_` becoming `.`, or returns its fault.
+ * @param param the name of the field.
  */
 export function normalizeDottedName(text: string, param: string): { name: string } | { error: FieldError } {
-  // Length first: what is longer is not worth a copy.
+  // Longer text is not copied.
   const name = text.length <= lengthMax ? text.replaceAll("_", ".") : "";
   const segments = pattern.test(name) ? name.split(".") : [];
   if (segments.length === 0 || segments.length > segmentsMax) {
@@ -27,7 +26,8 @@ export function normalizeDottedName(text: string, param: string): { name: string
   }
   const [namespace] = segments;
   if (namespace !== undefined && reservedNamespaces.has(namespace)) {
-    const message = `${quoteName(param)} must not start with "${namespace}": names under "${namespace}." are reserved for the platform.`;
+    const reason = `names under "${namespace}." are reserved for the platform`;
+    const message = `${quoteName(param)} must not start with "${namespace}": ${reason}.`;
     return { error: { code: "reserved_event_type", message, param } };
   }
   return { name };

@@ -1,4 +1,4 @@
-/** The one error type, its catalogue, and the one table between its codes, HTTP and Connect. */
+/** The error type, its catalogue, and the mapping of its codes to HTTP and Connect. */
 import { Code } from "@connectrpc/connect";
 
 /** The closed set of error types that a client sees. */
@@ -18,14 +18,13 @@ interface CatalogueEntry {
   status: number;
   type: ErrorType;
   connect: Code;
-  /** Whether the same request, unchanged, can succeed later. */
+  /** Whether the same request can succeed later. */
   retryable?: true;
 }
 
 const invalidRequest = { status: 400, type: "invalid_request", connect: Code.InvalidArgument } as const;
 const impossibleChange = { status: 422, type: "invalid_request", connect: Code.FailedPrecondition } as const;
 
-/** Every code there is. */
 export const errorCatalogue = {
   parameter_missing: invalidRequest,
   parameter_invalid: invalidRequest,
@@ -66,10 +65,9 @@ export const errorCatalogue = {
   service_unavailable: { status: 503, type: "internal_error", connect: Code.Unavailable, retryable: true },
 } as const satisfies Record<string, CatalogueEntry>;
 
-/** One of the catalogue's codes. */
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** One field at fault. */
+/** A field at fault. */
 export interface FieldError {
   code: ErrorCode;
   message: string;
@@ -77,23 +75,23 @@ export interface FieldError {
   param: string | null;
 }
 
-// Codes of what is over in a moment.
+// Codes of conditions that end within moments.
 const soonAgain: ReadonlySet<ErrorCode> = new Set(["service_unavailable", "idempotency_key_in_use"]);
 const soonAgainMs = 1000;
 
-/** How many fields at fault an answer lists. */
+/** The most fields at fault that an answer lists. */
 export const fieldErrorsMax = 20;
 
 /**
- * Every refusal and failure. The message is public: it goes to the caller as it is and holds no secret, SQL, stack or host.
- * The cause is private: it goes to the log only.
+ * Every refusal and failure. The message is public: it is sent to the caller unchanged and has no secret, SQL, stack or
+ * host. The cause is private: it is only logged.
  */
 export class DaybookError extends Error {
   readonly code: ErrorCode;
   readonly param: string | null;
   /** Every field at fault, at most 20; empty when only one thing is wrong. */
   readonly errors: readonly FieldError[];
-  /** When to try again, in milliseconds; only for codes that are retryable. */
+  /** When to retry, in milliseconds; only for retryable codes. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -109,7 +107,7 @@ export class DaybookError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? (soonAgain.has(code) ? soonAgainMs : null);
   }
 
-  /** The same error with other names for the fields at fault. */
+  /** Renames the fields at fault. */
   withParams(rename: (param: string) => string): DaybookError {
     const renamed = <Fault extends Pick<FieldError, "message" | "param">>(fault: Fault): Fault => {
       if (fault.param === null) return fault;
@@ -126,7 +124,7 @@ export class DaybookError extends Error {
     });
   }
 
-  /** The error of several fields at fault; the first is on top. */
+  /** Makes the error of fields at fault, with the code and the message of the first. @throws RangeError without any. */
   static ofFields(errors: readonly FieldError[]): DaybookError {
     const [first] = errors;
     if (!first) throw new RangeError("no field is at fault");
@@ -149,30 +147,30 @@ export class DaybookError extends Error {
   }
 }
 
-/** Refuses what has faults. @throws DaybookError with every field at fault, if there are any. */
+/** Throws if there are faults. @throws DaybookError with every field at fault. */
 export function checkFaults(faults: readonly FieldError[]): void {
   if (faults.length > 0) throw DaybookError.ofFields(faults);
 }
 
-/** A dependency that is down or too slow; it may be back in a second. */
+/** The error of a dependency that is down or too slow, for a retry after a second. */
 export function serviceUnavailable(cause: unknown): DaybookError {
   return new DaybookError("service_unavailable", "The service is not available for the moment. Try again.", { cause });
 }
 
-/** Something that nobody foresaw. */
+/** The error of an unexpected failure. */
 export function internalError(cause: unknown): DaybookError {
   return new DaybookError("internal_error", "Something went wrong on our side. Try again.", { cause });
 }
 
 /**
- * Waits for work that may be refused.
- * @returns its result, or the refusal. Whatever else is thrown goes on.
+ * Awaits work that may be refused.
+ * @returns its result, or the refusal. Other errors are thrown.
  */
 export async function settle<T>(work: Promise<T>): Promise<T | DaybookError> {
   return work.catch(refusalOf);
 }
 
-/** The same for work that is done at once. */
+/** As settle, for synchronous work. */
 export function settleNow<T>(work: () => T): T | DaybookError {
   try {
     return work();

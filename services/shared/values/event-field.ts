@@ -1,14 +1,14 @@
-/** Fields of events that aggregates group by and choose by, and the texts that stand for them between the services. */
+/** Event fields that aggregates group and filter by, and their texts between the services. */
 import { textProblem } from "../json/json.ts";
 
-/** A column, or the keys of a path within the properties. */
+/** A column, or a path of keys within the properties. */
 export type EventField = "source" | "currency" | { path: string[] };
 
 const prefix = "properties";
 const pathLengthMax = 255;
 
 /**
- * Reads `source`, `currency`, `properties.` and the keys of a path joined by dots, or `properties` and the keys as a JSON array.
+ * Parses `source`, `currency`, `properties.` and keys joined by dots, or `properties` and the keys as a JSON array.
  * @returns undefined for anything else.
  */
 export function parseField(text: string): EventField | undefined {
@@ -31,7 +31,7 @@ function parseKeys(text: string): { path: string[] } | undefined {
   }
 }
 
-/** The text of a field that is given by its segments, such as `["properties", "a.b"]`: with dots where they are not ambiguous. */
+/** Formats a field given by segments such as `["properties", "a.b"]`: with dots unless they are ambiguous. */
 export function fieldOfSegments([first = "", ...keys]: readonly string[]): string {
   if (keys.length === 0) return first;
   const isPlain = first !== prefix || keys.every((key) => key !== "" && !key.includes(".") && !key.endsWith("[]"));

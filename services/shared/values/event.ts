@@ -1,4 +1,4 @@
-/** What the fields of an event hold, beside its type, its profile and its amount. */
+/** Rules of the fields of an event, except its type, its profile and its amount. */
 import type { Micros } from "./clock.ts";
 import type { FieldError } from "./errors.ts";
 import { textProblem } from "../json/json.ts";
@@ -7,23 +7,23 @@ import { dateTimeExpected } from "./times.ts";
 import { isLongerThan } from "./text.ts";
 import { mismatch, unkeepable } from "./wording.ts";
 
-/** How long a dedupe_id may be, in characters. */
+/** The most characters of a dedupe_id. */
 export const dedupeIdLengthMax = 255;
 
 const microsPerMs = 1000;
 const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 
-/** What an idempotency_key of a body is. */
+/** The expected form of an idempotency_key in a body, for messages. */
 export const idempotencyKeyExpected = "a text of 1 to 255 printable ASCII characters without spaces";
 
-/** What a text of so many characters at most is that may not be empty. */
+/** The expected form of a non-empty text of at most `lengthMax` characters, for messages. */
 export function shortTextExpected(lengthMax: number): string {
   return `a text of 1 to ${lengthMax} characters`;
 }
 
 /**
- * Reads when an event happened: from 1970 on, and at most a year ahead of `now`.
- * @param param names the field.
+ * Parses the time of an event: from 1970 on, and at most a year ahead of `now`.
+ * @param param the name of the field.
  */
 export function readOccurredAt(
   text: string,
@@ -36,14 +36,14 @@ export function readOccurredAt(
   return { error: mismatch(param, "a time from 1970 on and at most a year ahead", text, { quoted: true }) };
 }
 
-/** The same time of the next year. */
+/** The same date and time of the next year. */
 export function yearAfter(now: Micros): Micros {
   const nowMs = Math.floor(now / microsPerMs);
   const date = new Date(nowMs);
   return now + (date.setUTCFullYear(date.getUTCFullYear() + 1) - nowMs) * microsPerMs;
 }
 
-/** What is wrong with a text that may not be empty, if anything is. */
+/** Finds the fault of a text that must not be empty. */
 export function findShortTextFault(text: string, lengthMax: number, param: string): FieldError | undefined {
   const problem = textProblem(text);
   if (problem !== undefined) return unkeepable(param, problem);
@@ -51,7 +51,7 @@ export function findShortTextFault(text: string, lengthMax: number, param: strin
   return isGood ? undefined : mismatch(param, shortTextExpected(lengthMax), text);
 }
 
-/** What is wrong with an idempotency_key of a body, if anything is. */
+/** Finds the fault of an idempotency_key in a body. */
 export function findIdempotencyKeyFault(text: string, param = "idempotency_key"): FieldError | undefined {
   return idempotencyKeyPattern.test(text) ? undefined : mismatch(param, idempotencyKeyExpected, text);
 }

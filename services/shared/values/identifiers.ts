@@ -1,4 +1,4 @@
-/** Identifiers: what they are made of, and the form in which two of them are the same. */
+/** Rules of identifiers, and their normal form. */
 import type { FieldError } from "./errors.ts";
 import { textProblem } from "../json/json.ts";
 import { normalizeText } from "./text.ts";
@@ -10,23 +10,22 @@ export interface NormalIdentifier {
   value: string;
 }
 
-/** An identifier as it is to be written. */
+/** An identifier to be written. */
 export interface WantedIdentifier extends NormalIdentifier {
   isPrimary: boolean;
 }
 
-/** What a type looks like. */
 export const typePattern = /^[a-z][a-z0-9_.]*$/;
-/** Characters of a type. */
+/** The most characters of a type. */
 export const typeLengthMax = 64;
-/** Characters of a value. */
+/** The most characters of a value. */
 export const valueLengthMax = 255;
 
-/** How many identifiers one write may name. */
+/** The most identifiers of one write. */
 export const identifiersPerWriteMax = 100;
-/** How many a profile may have. */
+/** The most identifiers of a profile. */
 export const identifiersPerProfileMax = 1000;
-// E.164: at most 15 digits, the first not 0. Shorter than 7 is nobody's number.
+// E.164: at most 15 digits, the first not 0. No number has fewer than 7.
 const phonePattern = /^\+[1-9]\d{6,14}$/;
 const emailPattern = /^[^\s@]+@[^\s@]+$/;
 
@@ -40,24 +39,26 @@ export function isPhone(text: string): boolean {
   return phonePattern.test(text);
 }
 
-/** The value of a type in the form in which two of them are the same: trimmed, Unicode NFC, an email in lower case. */
+/** Normalises a value, so that equal identifiers have equal texts: trimmed, Unicode NFC, an email in lower case. */
 export function normalizeValue(type: unknown, text: string): { text: string } | { reason: string } {
   const normal = normalizeText(text.trim(), valueLengthMax);
   if ("reason" in normal) return normal;
   return { text: type === "email" ? normal.text.toLowerCase() : normal.text };
 }
 
-/** Types that are enough to make a profile from, when nobody has the identifier yet. */
+/** Types of identifiers that create a profile when no profile has the identifier yet. */
 const creatingTypes: ReadonlySet<string> = new Set(["email", "phone"]);
 
-/** Whether an event whose identifier nobody has makes a profile. */
+/** Whether an event creates a profile when no profile has its identifier. */
 export function makesProfile(type: string): boolean {
   return creatingTypes.has(type);
 }
 
-/** What the fields of an identifier hold. */
+/** The expected form of the fields of an identifier, for messages. */
 export const identifierExpected = {
-  type: `an identifier type such as "email", "phone" or "external_id": a lowercase letter, then up to ${typeLengthMax - 1} of a-z, 0-9, "_" and "."`,
+  type:
+    `an identifier type such as "email", "phone" or "external_id": a lowercase letter, ` +
+    `then up to ${typeLengthMax - 1} of a-z, 0-9, "_" and "."`,
   value: `a text of 1 to ${valueLengthMax} characters`,
 } as const;
 
@@ -65,22 +66,22 @@ const emailExpected = 'an email address such as "ada@example.com"';
 const phoneExpected =
   'a phone number in E.164 form such as "+351910000123": a plus, then 7 to 15 digits, the first not 0';
 
-/** What the value of a type holds, with an example. */
+/** The expected form of a value of a type, for messages. */
 export function valueExpected(type: unknown): string {
   if (type === "email") return emailExpected;
   return type === "phone" ? phoneExpected : identifierExpected.value;
 }
 
-/** What is wrong with a type, if anything is. @param param names it. */
+/** Finds the fault of a type. @param param the name of the field. */
 export function findTypeFault(type: string, param: string): FieldError | undefined {
   const isType = type.length <= typeLengthMax && typePattern.test(type);
   return isType ? undefined : mismatch(param, identifierExpected.type, type, { quoted: true });
 }
 
 /**
- * Brings the value of an identifier into normal form, as normalizeValue does, and checks it.
- * @param type what it must be a value of; one that is not known is like one of the caller's own.
- * @param param names the value. The value itself is in no message, as it says who somebody is.
+ * Normalises a value, as normalizeValue does, and checks it.
+ * @param type the type of the value; an unknown one is treated as a custom type.
+ * @param param the name of the field. Messages never quote the value, because it is personal.
  */
 export function readValue(type: unknown, text: string, param: string): { value: string } | { error: FieldError } {
   const problem = textProblem(text);
@@ -95,7 +96,7 @@ export function readValue(type: unknown, text: string, param: string): { value: 
   const isValue = value !== "" && (type !== "phone" || isPhone(value)) && (type !== "email" || isEmail(value));
   if (isValue) return { value };
   const { message } = mismatch(param, valueExpected(type), text);
-  // A blank text has characters, but none that count.
+  // The text has characters, but all are white space.
   const isBlank = value === "" && text !== "";
   return {
     error: {
@@ -107,9 +108,9 @@ export function readValue(type: unknown, text: string, param: string): { value: 
 }
 
 /**
- * Brings an identifier into normal form.
- * @param param where it stands, for the errors.
- * @returns the identifier, or what is wrong with it.
+ * Normalises an identifier.
+ * @param param the path of the identifier, for faults.
+ * @returns the identifier, or its faults.
  */
 export function normalizeIdentifier(
   { type, value }: { type: string; value: string },
@@ -121,7 +122,7 @@ export function normalizeIdentifier(
   return { errors: [...(fault ? [fault] : []), ...("error" in reading ? [reading.error] : [])] };
 }
 
-/** Faults of identifiers that are well-formed each: one that stands there twice, and a second primary one of a type. @param root names the list. */
+/** Finds repeated identifiers, and second primary ones of a type. @param root the path of the list. */
 export function findRepeats(
   identifiers: readonly (WantedIdentifier | undefined)[],
   root: string,
@@ -138,7 +139,8 @@ export function findRepeats(
       errors.push({ code: "parameter_invalid", message, param });
     } else if (identifier.isPrimary && primaries.has(identifier.type)) {
       const field = `${param}.is_primary`;
-      const message = `${quoteName(field)} marks a second identifier of the type "${identifier.type}" as primary. Mark one of each type.`;
+      const fault = `marks a second identifier of the type "${identifier.type}" as primary`;
+      const message = `${quoteName(field)} ${fault}. Mark one of each type.`;
       errors.push({ code: "parameter_conflict", message, param: field });
     }
     if (identifier.isPrimary) primaries.add(identifier.type);
@@ -148,9 +150,9 @@ export function findRepeats(
 }
 
 /**
- * Brings the identifiers of a write into normal form.
- * @param faults collects every field at fault, among them those of findRepeats.
- * @param root names the list.
+ * Normalises the identifiers of a write.
+ * @param faults collects every field at fault, with those of findRepeats.
+ * @param root the path of the list.
  */
 export function readIdentifiers(
   inputs: readonly { type: string; value: string; isPrimary: boolean }[],
@@ -166,7 +168,7 @@ export function readIdentifiers(
   return [...wanted.values()];
 }
 
-/** A key under which equal identifiers meet, for maps. */
+/** A map key that equal identifiers share. */
 export function identifierKey({ type, value }: NormalIdentifier): string {
   return `${type} ${value}`;
 }

@@ -26,7 +26,7 @@ test("reads nothing that the reference implementation refuses", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), almost), (text) => {
       const uuid = tryDecodeId("prof", text);
-      // Its bytes, as its toUUID looks at the version too.
+      // Compares bytes, because its toUUID also checks the version.
       const bytes = (): Uint8Array => TypeID.fromString(text.toLowerCase(), "prof").toUUIDBytes();
       if (uuid !== undefined) expect(Buffer.from(bytes()).toString("hex")).toBe(uuid.replaceAll("-", ""));
       else expect(() => TypeID.fromString(text, "prof")).toThrow();
@@ -35,7 +35,7 @@ test("reads nothing that the reference implementation refuses", () => {
 });
 
 test("ids of one process sort by creation, and none comes twice", () => {
-  // More than one millisecond's counter can hold.
+  // More than the counter of one millisecond holds.
   const ids = Array.from({ length: 100_000 }, () => newId("evt"));
   expect(ids.toSorted()).toEqual(ids);
   expect(new Set(ids).size).toBe(ids.length);
@@ -47,7 +47,7 @@ test("a new id is a UUIDv7 of now", () => {
   expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const time = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
   expect(time).toBeGreaterThanOrEqual(before);
-  // Ids made before in this file may have counted the time on a little.
+  // Earlier ids of this file may have advanced the time.
   expect(time).toBeLessThan(Date.now() + 1000);
 });
 

@@ -1,20 +1,20 @@
 /**
- * Ids: UUIDv7 in the database, TypeID everywhere else (prefix, underscore, 26 base-32 characters).
- * This is the one place that makes and converts them. Both are our own because ids are made three times and converted six times per event,
- * and the packages uuid and typeid-js spend about 3 µs on each; the tests hold the codec against typeid-js.
+ * Ids: UUIDv7 in the database, TypeID everywhere else (prefix, underscore, 26 base-32 characters). Only this file makes
+ * and converts them. It uses neither uuid nor typeid-js because both take about 3 µs, and an event has three new ids
+ * and six conversions; the tests compare the codec with typeid-js.
  * Format: https://github.com/jetify-com/typeid/tree/main/spec
  */
 import { createHash, randomFillSync } from "node:crypto";
 import type { Brand } from "./brand.ts";
 import { DaybookError } from "./errors.ts";
 
-/** The text of a UUID in lower case, as PostgreSQL writes it. */
+/** A UUID in lower case, as PostgreSQL writes it. */
 export type Uuid = Brand<string, "Uuid">;
 
 /** The lowest UUID. */
 export const nilUuid = "00000000-0000-0000-0000-000000000000" as Uuid;
 
-/** What each prefix names. */
+/** The prefixes of TypeIDs. */
 export type IdPrefix = "prof" | "idnt" | "evt" | "mtr" | "req" | "prop" | "key" | "cur" | "op" | "job" | "err";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -26,7 +26,7 @@ const suffixLength = 26;
 const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const idPattern = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-// Randomness is taken in large pieces: a piece costs about as much as the sixteen bytes of one id.
+// Random bytes are drawn in bulk, because a large draw costs about as much as the bytes of one id.
 const pool = Buffer.alloc(8 * 1024);
 const bytesPerId = 10;
 let poolAt = pool.length;
@@ -34,8 +34,8 @@ let lastMs = 0;
 let counter = 0;
 
 /**
- * A new UUIDv7 (RFC 9562), as the database takes it. Those of one process sort by creation: within a millisecond a counter of 12 bits
- * stands in front of the 62 random ones, and when it runs over, or the clock goes back, the time is counted on.
+ * Makes a UUIDv7 (RFC 9562). Those of one process sort by creation: a counter of 12 bits precedes the 62 random ones
+ * within a millisecond, and when it overflows, or the clock goes back, the time advances instead.
  */
 export function newUuid(): Uuid {
   if (poolAt + bytesPerId > pool.length) {
@@ -45,7 +45,7 @@ export function newUuid(): Uuid {
   const now = Date.now();
   if (now > lastMs) {
     lastMs = now;
-    // From the lower half, so that there is room to count.
+    // Starts in the lower half, so that it can count up.
     counter = pool.readUInt16BE(poolAt) & 0x7ff;
   } else if (++counter > 0xfff) {
     lastMs++;
@@ -59,18 +59,18 @@ export function newUuid(): Uuid {
   return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${rest}` as Uuid;
 }
 
-/** The lowest UUIDv7 of a time, in milliseconds since 1970: its first 48 bits. */
+/** The lower bound of all UUIDv7s of a time, in milliseconds since 1970. */
 export function lowestUuidAt(timeMs: number): Uuid {
   const time = timeMs.toString(16).padStart(12, "0");
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000` as Uuid;
 }
 
-/** The time within a UUIDv7, in milliseconds since 1970. */
+/** The time of a UUIDv7, in milliseconds since 1970. */
 export function timeOfUuid(uuid: Uuid): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
-/** The UUIDv7 of a part of what a UUIDv7 names: always the same one, of the same time. */
+/** Derives the UUIDv7 of a part of something from its UUIDv7: deterministic, with the same time. */
 export function deriveUuid(uuid: Uuid, part: string): Uuid {
   const hash = createHash("sha256").update(`${uuid} ${part}`).digest("hex");
   const variant = (0x8 | (Number.parseInt(hash.slice(3, 4), 16) & 0x3)).toString(16);
@@ -78,15 +78,15 @@ export function deriveUuid(uuid: Uuid, part: string): Uuid {
 }
 
 /**
- * Reads a UUID that comes as text, over the bus or from another service.
- * @throws RangeError when it is none.
+ * Checks a UUID that arrived as text.
+ * @throws RangeError when it is none, or not in lower case.
  */
 export function toUuid(text: string): Uuid {
   if (!uuidPattern.test(text)) throw new RangeError("this is not a UUID");
   return text as Uuid;
 }
 
-/** A new TypeID. */
+/** Makes a TypeID. */
 export function newId(prefix: IdPrefix): string {
   return encodeId(prefix, newUuid());
 }
@@ -94,7 +94,7 @@ export function newId(prefix: IdPrefix): string {
 /** The TypeID of a UUID. */
 export function encodeId(prefix: IdPrefix, uuid: Uuid): string {
   let suffix = "";
-  // 128 bits in 26 groups of 5: two zero bits stand in front.
+  // 128 bits in 26 groups of 5: two zero bits precede them.
   let bits = 0;
   let bitCount = 2;
   for (let at = 0; at < 36; at++) {
@@ -117,13 +117,8 @@ export function encodeId(prefix: IdPrefix, uuid: Uuid): string {
 export function decodeId(prefix: IdPrefix, id: string, param: string): Uuid {
   const uuid = tryDecodeId(prefix, id);
   if (uuid === undefined) {
-    throw new DaybookError(
-      "invalid_id",
-      `\`${param}\` must be an id of the form ${prefix}_ and 26 base-32 characters such as "${prefix}_01h455vb4pex5vsknk084sn02q".`,
-      {
-        param,
-      },
-    );
+    const form = `${prefix}_ and 26 base-32 characters such as "${prefix}_01h455vb4pex5vsknk084sn02q"`;
+    throw new DaybookError("invalid_id", `\`${param}\` must be an id of the form ${form}.`, { param });
   }
   return uuid;
 }
@@ -132,7 +127,7 @@ export function decodeId(prefix: IdPrefix, id: string, param: string): Uuid {
 export function tryDecodeId(prefix: IdPrefix, id: string): Uuid | undefined {
   if (id.length !== prefix.length + 1 + suffixLength) return undefined;
   const lower = id.toLowerCase();
-  // Length first: lower-casing may change the length of text that is not ASCII.
+  // Lower-casing may change the length of text that is not ASCII.
   if (lower.length !== id.length || !lower.startsWith(`${prefix}_`)) return undefined;
   let uuid = "";
   let bits = 0;
@@ -153,7 +148,7 @@ export function tryDecodeId(prefix: IdPrefix, id: string): Uuid | undefined {
   return uuid as Uuid;
 }
 
-/** Whether a text has the form of an id of any prefix, in lower case. */
+/** Whether a text has the form of a TypeID of any prefix, in lower case. */
 export function isId(text: string): boolean {
   return idPattern.test(text);
 }

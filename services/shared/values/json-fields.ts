@@ -1,21 +1,21 @@
-/** JSON objects that callers fill as they like: the properties of events and the attributes of profiles. */
+/** JSON objects with content of the caller's choice: event properties and profile attributes. */
 import { fieldErrorsMax, type FieldError } from "./errors.ts";
 import { findJsonProblems, tooDeepReason } from "../json/json.ts";
 import { count } from "./count.ts";
 import { joinParam, quoteName } from "./wording.ts";
 
-/** Limits of such an object. */
 export const jsonFieldLimits = { bytesMax: 256 * 1024, depthMax: 32 } as const;
 
-/** The fault of an object that is too large, if it is. @param json its text. */
+/** Finds the fault of an object that is too large. @param json its text. */
 export function findSizeFault(json: string, param: string): FieldError | undefined {
   const bytes = Buffer.byteLength(json);
   if (bytes <= jsonFieldLimits.bytesMax) return undefined;
-  const message = `${quoteName(param)} must take at most ${jsonFieldLimits.bytesMax / 1024} KiB as JSON; got ${count(Math.ceil(bytes / 1024))} KiB.`;
+  const rule = `must take at most ${jsonFieldLimits.bytesMax / 1024} KiB as JSON`;
+  const message = `${quoteName(param)} ${rule}; got ${count(Math.ceil(bytes / 1024))} KiB.`;
   return { code: "parameter_invalid", message, param };
 }
 
-/** What is wrong within such an object: nesting, and texts that cannot be kept. At most 20. @param levels that are taken above it. */
+/** Finds at most 20 faults in an object: depth, and texts that cannot be stored. @param levels used up above it. */
 export function findContentFaults(value: unknown, param: string, levels = 0): FieldError[] {
   const { depthMax } = jsonFieldLimits;
   return findJsonProblems(value, depthMax - levels, fieldErrorsMax).map(({ path, reason }) => {

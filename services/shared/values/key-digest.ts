@@ -1,7 +1,7 @@
-/** What is stored of keys that callers choose, such as an Idempotency-Key or a dedupe_id: these may tell of a person, and outlive its redaction. */
+/** Digests of callers' keys, such as an Idempotency-Key: keys may be personal, and outlive a redaction. */
 import { hash } from "node:crypto";
 
-/** The digest under which a caller's key is stored and looked up; from it nobody reads the key. */
+/** The digest under which a key is stored: SHA-256 in base64url. */
 export function digestOfKey(key: string): string {
   return hash("sha256", key, "base64url");
 }

@@ -1,6 +1,6 @@
 import { DaybookError } from "./errors.ts";
 
-/** Metrics of a property that its events make, and as many again that are registered before their events. */
+/** The most metrics of a property that its events create, and the most that are registered before their events. */
 export const metricsMax = 10_000;
 
 /**

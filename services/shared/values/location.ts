@@ -1,17 +1,16 @@
-/** Locations: which fields there are, and what each holds. */
+/** Fields of locations, and their rules. */
 import type { FieldError } from "./errors.ts";
 import { textProblem } from "../json/json.ts";
 import { findTimezone, isCountry } from "./places.ts";
 import { isLongerThan } from "./text.ts";
 import { mismatch, unkeepable } from "./wording.ts";
 
-/** The fields of a location, in the order in which they are shown. */
+/** The fields of a location, in the order of answers. */
 export const locationFields = ["city", "region", "country", "timezone", "zip"] as const;
 
-/** One of them. */
 export type LocationField = (typeof locationFields)[number];
 
-/** Characters of each. */
+/** The most characters of each field. */
 export const locationLengthMax: Record<LocationField, number> = {
   city: 255,
   region: 255,
@@ -20,7 +19,7 @@ export const locationLengthMax: Record<LocationField, number> = {
   zip: 32,
 };
 
-/** What each field holds, with an example. */
+/** The expected form of each field, for messages. */
 export const locationExpected: Record<LocationField, string> = {
   city: `a text of at most ${locationLengthMax.city} characters such as "Lisbon"`,
   region: `a text of at most ${locationLengthMax.region} characters such as "Lisboa"`,
@@ -29,10 +28,10 @@ export const locationExpected: Record<LocationField, string> = {
   zip: `a text of at most ${locationLengthMax.zip} characters such as "1100-148"`,
 };
 
-/** Fields that are public names and say nothing of a person's address. */
+/** Fields that messages may quote, because they are public names and no address. */
 const quoted: ReadonlySet<LocationField> = new Set(["country", "timezone"]);
 
-/** What is wrong with a field of a location, if anything is. @param param names it. */
+/** Finds the fault of a field. @param param its name. */
 export function findLocationFault(field: LocationField, text: string, param: string): FieldError | undefined {
   const problem = textProblem(text);
   if (problem !== undefined) return unkeepable(param, problem);

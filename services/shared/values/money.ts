@@ -1,8 +1,8 @@
-/** Amounts: decimal text all the way, never a binary fraction. */
+/** Amounts: always decimal text, never binary fractions. */
 import type { FieldError } from "./errors.ts";
 import { mismatch, missing } from "./wording.ts";
 
-/** A decimal number without leading zeros, and three upper-case letters. */
+/** A decimal number without superfluous leading zeros, and a currency of three upper-case letters. */
 export interface Money {
   value: string;
   currency: string;
@@ -15,13 +15,13 @@ export function isCurrency(text: string): boolean {
   return /^[A-Za-z]{3}$/.test(text);
 }
 
-/** What the fields of an amount hold. */
+/** The expected form of the fields of an amount, for messages. */
 export const moneyExpected = {
   value: 'a decimal string such as "49.90", with up to 18 digits and up to 8 more behind a point',
   currency: 'a currency code of three letters such as "EUR"',
 } as const;
 
-/** Reads an amount. Both parts or neither must be there. */
+/** Parses an amount. Both parts or neither must be present. */
 export function readMoney(
   value: string | undefined,
   currency: string | undefined,

@@ -18,7 +18,7 @@ test("the order in which objects come does not matter", () => {
       const merged = schemaOf(...events.slice(cut).toReversed());
       mergeSchema(merged, schemaOf(...events.slice(0, cut)));
       expect(sorted(merged)).toEqual(sorted(whole));
-      // What is known already changes nothing.
+      // Known types change nothing.
       mergeSchema(merged, whole);
       expect(sorted(merged)).toEqual(sorted(whole));
     }),
@@ -86,14 +86,14 @@ test("keeps at most 500 paths of at most 255 characters, 32 KiB together", () =>
   expect(schemaOf(long).size).toBe(163);
 });
 
-// Were every path below it joined and looked up, this would outlast the run: 11,000 paths of 120,000 characters.
+// Joining and looking up every path below it would outlast the run: 11,000 paths of 120,000 characters.
 test("what lies below a key that is too long is passed over", () => {
   const below = Object.fromEntries(Array.from({ length: 11_000 }, (_, index) => [`a${index}`, 1]));
   expect(schemaOf({ ["k".repeat(120_000)]: below, ok: 1 })).toEqual(new Map([["ok", "number"]]));
 });
 
 test("what there is no room for costs no more than its size", () => {
-  // Fewer than 500 paths, that fill the 32 KiB: each further one was held against all of them.
+  // Fewer than 500 paths fill the 32 KiB. Without a cached sum, each further one would be compared with all of them.
   const schema = schemaOf(
     Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`${index}`.padStart(90, "x"), 1])),
   );

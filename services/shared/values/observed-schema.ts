@@ -1,31 +1,31 @@
-/** What JSON objects of one kind were seen to be: which paths they have, and what is found there. */
+/** The observed schema of JSON objects: their paths, and the types of their values. */
 import { parseDateTime } from "./time.ts";
 
-/** What is found at a path. A closed set. */
+/** The type of the values of a path. */
 export type ValueTypeName = "string" | "number" | "boolean" | "timestamp" | "array" | "object" | "mixed";
 
-/** Path to type. A Map, so that a key named __proto__ is one like any other. */
+/** Path to type. A Map, so that `__proto__` is an ordinary key. */
 export type ObservedSchema = Map<string, ValueTypeName>;
 type ReadonlySchema = ReadonlyMap<string, ValueTypeName>;
 
-/** Paths that are kept of one kind; further ones are passed over. */
+/** Paths of one schema; further ones are skipped. */
 export const pathsMax = 500;
-/** Longer paths are passed over, and what lies below them. */
+/** Longer paths are skipped, with all paths below them. */
 const pathLengthMax = 255;
-/** Of all paths of one kind together. */
+/** The sum over all paths of one schema. */
 const charactersMax = 32 * 1024;
-/** Values of one object that are looked at, the first of them: more than 500 paths and some lists of things need. */
+/** Only so many values of an object are visited: enough for more than 500 paths and some lists of objects. */
 const visitsMax = 5_000;
 
 /**
- * Adds what one object shows. Objects within it give `a` and `a.b`, lists `items` and `items[].sku`; null teaches nothing; a path found
- * with two types is mixed.
+ * Adds the paths of an object. Nested objects give `a` and `a.b`, lists `items` and `items[].sku`; null adds nothing; a
+ * path with two types is mixed.
  */
 export function observe(schema: ObservedSchema, object: object): void {
   walk(object, (path, type) => note(schema, path, type));
 }
 
-/** Visits the paths of an object, some of them more than once, until it has seen enough values. */
+/** Visits the paths of an object, some repeatedly, up to 5,000 values. */
 export function walk(object: object, visit: (path: string, type: ValueTypeName) => void): void {
   let visits = 0;
   const limited: Visit = (path, type) => {
@@ -35,10 +35,10 @@ export function walk(object: object, visit: (path: string, type: ValueTypeName) 
   walkFields(limited, "", object);
 }
 
-/** @returns whether to go on. */
+/** @returns whether to continue. */
 type Visit = (path: string, type: ValueTypeName) => boolean;
 
-/** Adds what another schema shows. The order in which schemas are added does not matter, but for the limit on paths. */
+/** Adds another schema. The result does not depend on the order, except for the limits. */
 export function mergeSchema(schema: ObservedSchema, other: ReadonlySchema): void {
   for (const [path, type] of other) note(schema, path, type);
 }
@@ -49,9 +49,9 @@ export function teaches(schema: ReadonlySchema, other: ReadonlySchema): boolean 
 }
 
 function walkFields(visit: Visit, prefix: string, fields: object): boolean {
-  // Without a list of all keys, of which there may be far more than are looked at.
+  // Not Object.keys, because there may be far more keys than visits.
   for (const key in fields) {
-    // Looked at before the two are joined: below a key of 100,000 characters may stand 10,000 others.
+    // Checked before joining, because a key of 100,000 characters may have 10,000 others below it.
     if (prefix.length + key.length > pathLengthMax) continue;
     if (!walkValue(visit, prefix + key, (fields as Record<string, unknown>)[key])) return false;
   }
@@ -82,15 +82,15 @@ function isNews(schema: ReadonlySchema, path: string, type: ValueTypeName): bool
 }
 
 function hasRoom(schema: ReadonlySchema, path: string): boolean {
-  // Fewer paths than this cannot fill it.
+  // Fewer paths cannot reach the limit.
   if ((schema.size + 1) * pathLengthMax <= charactersMax) return true;
   return charactersOf(schema) + path.length <= charactersMax;
 }
 
-// Remembered, because it is asked for each path of an object that has no room any more. Paths are only ever added.
+// Cached, because each path of a full schema needs it. Valid by size, because paths are only added.
 const extents = new WeakMap<ReadonlySchema, { size: number; characters: number }>();
 
-/** Characters of all paths together. */
+/** The sum of the characters of all paths. */
 function charactersOf(schema: ReadonlySchema): number {
   const known = extents.get(schema);
   if (known?.size === schema.size) return known.characters;
@@ -114,9 +114,9 @@ function typeOf(value: unknown): ValueTypeName {
   }
 }
 
-/** An ISO 8601 date-time, with or without an offset. */
+/** Whether a text is an ISO 8601 date-time, with or without an offset. */
 function isDateTime(text: string): boolean {
-  // A quick look first: nearly all texts are none.
+  // A fast check first, because nearly all texts are no date-times.
   if (text.length < 16 || text[4] !== "-" || text[7] !== "-") return false;
   return parseDateTime(text) !== undefined || parseDateTime(`${text}Z`) !== undefined;
 }

@@ -1,14 +1,14 @@
-/** Pages of lists: as many rows as are asked for, unless they are too large together. */
+/** Pages of lists, limited by rows and by bytes. */
 import { DaybookError } from "./errors.ts";
 
-/** Bytes of one page, above which it ends; so a page holds at most these and one row. */
+/** A page ends with the row that makes it this large, in bytes. */
 export const pageBytesMax = 16 * 1024 * 1024;
-/** Rows that are read at once. */
+/** Rows of one read. */
 export const stepRowsMax = 100;
 
 /**
- * Checks how many rows of a list are asked for.
- * @param noun names them, in the plural.
+ * Checks the limit of a page.
+ * @param noun the rows' name in the message, in the plural.
  * @throws DaybookError `parameter_invalid`.
  */
 export function checkLimit(limit: number, limitMax: number, noun: string): void {
@@ -17,30 +17,29 @@ export function checkLimit(limit: number, limitMax: number, noun: string): void 
 }
 
 /**
- * Reads one page of a list whose rows are small.
- * @param read reads up to so many rows.
+ * Reads one page of a list of small rows.
+ * @param read reads at most `limit` rows.
  */
 export async function pageOf<Row>(
   limit: number,
   read: (limit: number) => Promise<Row[]>,
 ): Promise<{ rows: Row[]; hasMore: boolean }> {
-  // One more than asked for tells whether more follow.
+  // One more row shows whether more follow.
   const found = await read(limit + 1);
   return { rows: found.slice(0, limit), hasMore: found.length > limit };
 }
 
-/** How a list is read. */
 export interface PageReader<Row, Place> {
-  /** Reads up to so many rows behind a place; without one from the beginning. */
+  /** Reads at most `limit` rows after a place, or from the beginning. */
   read: (after: Place | undefined, limit: number) => Promise<Row[]>;
-  /** Where the list goes on behind a row. */
+  /** The place of a row, to read on after it. */
   placeOf: (row: Row) => Place;
-  /** About how many bytes a row has. */
+  /** The approximate bytes of a row. */
   sizeOf: (row: Row) => number;
 }
 
 /**
- * Reads one page: a list is read in steps, so that no more is held than fits on one, whatever its rows are like.
+ * Reads one page in steps of at most 100 rows, so that memory holds little more than one page.
  * @returns its rows, and whether more follow.
  */
 export async function readPage<Row, Place>(
@@ -53,7 +52,7 @@ export async function readPage<Row, Place>(
   for (let place = after; ;) {
     const room = limit - rows.length;
     const step = Math.min(room, stepRowsMax);
-    // One more than that tells whether more follow.
+    // One more row shows whether more follow.
     const found = await read(place, step + 1);
     for (const [index, row] of found.slice(0, step).entries()) {
       rows.push(row);

@@ -1,15 +1,17 @@
-/** Names of countries and time zones: which there are. */
+/** The codes of countries and the names of time zones. */
 
-// Assigned codes and no others: the list of the Unicode CLDR in this Node has reserved and withdrawn ones too, so it cannot be asked.
-// Source: ISO 3166-1, the 249 officially assigned alpha-2 codes; and XK, a code that ISO leaves to users, which shops and other platforms have for Kosovo.
+// Node's list (Unicode CLDR) cannot be used, because it has reserved and withdrawn codes.
+// Source: ISO 3166-1, the 249 officially assigned codes; and XK, a user-assigned code of shops and platforms for
+// Kosovo.
 const countries: ReadonlySet<string> = new Set(
   (
-    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI " +
-    "CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP " +
-    "GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK " +
-    "LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA " +
-    "PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF " +
-    "TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
+    "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ " +
+    "CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO " +
+    "FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE " +
+    "JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO " +
+    "MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW " +
+    "PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM " +
+    "TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"
   ).split(" "),
 );
 
@@ -18,10 +20,10 @@ export function isCountry(text: string): boolean {
   return countries.has(text);
 }
 
-// The calendar also takes offsets such as +01:00, which are no names.
+// Temporal also takes offsets such as +01:00, which are no names.
 const timezonePattern = /^[A-Za-z][\w+/-]{0,63}$/;
 
-/** The IANA time zone of a name in any case, spelled as the calendar spells it; an alias stays the alias. Undefined for what is none. */
+/** Finds an IANA time zone by its name in any case. @returns the name in Temporal's spelling, aliases unresolved. */
 export function findTimezone(name: string): string | undefined {
   if (!timezonePattern.test(name)) return undefined;
   try {

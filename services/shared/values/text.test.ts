@@ -11,7 +11,7 @@ test("lengths are counted in characters, not in code units", () => {
 });
 
 test("a text is taken if its normal form is short enough, however it is written", () => {
-  // Code points for one of NFC: 1, 2, 3 and 4.
+  // NFD takes 1, 2, 3 and 4 code points for these.
   for (const character of ["a", "é", "한", "ᾂ"]) {
     for (const form of ["NFC", "NFD"]) {
       const [most, tooMany] = [charactersMax, charactersMax + 1].map((count) =>

@@ -1,29 +1,29 @@
 /**
- * Limits on texts of callers. A length is checked before any work whose cost grows faster than the text, so that no text costs more than its size.
- * This is the only file that normalises Unicode.
+ * Limits of callers' texts. Lengths are checked before any work of superlinear cost, so the cost of a text is linear.
+ * Only this file normalises Unicode.
  */
 
 /**
- * Unicode's own limit for text that is processed as a stream (UAX #15, Stream-Safe Text Format). No language comes near it. String.normalize
- * takes the square of the length of such a run.
+ * Unicode's limit for streamed text (UAX #15, Stream-Safe Text Format), far above any language. String.normalize takes
+ * time quadratic in the length of such a run.
  */
 const marksInARowMax = 30;
 const tooManyMarks = new RegExp(`\\p{M}{${marksInARowMax + 1}}`, "u");
-/** One code point of NFC stands for at most so many as they were sent. */
+/** The most code points that become one code point of NFC. */
 const expansionMax = 4;
-/** UTF-16 code units of a code point. */
+/** The most UTF-16 code units of a code point. */
 const unitsMax = 2;
 
-/** Whether a text has more than so many characters (code points). The cost does not depend on the length of the text. */
+/** Whether a text has more than `charactersMax` code points, at a cost independent of its length. */
 export function isLongerThan(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) return false;
   return text.length > charactersMax * unitsMax || Array.from(text).length > charactersMax;
 }
 
 /**
- * Brings a text into Unicode NFC.
- * @param charactersMax how many characters (code points) the result may have.
- * @returns the text; or why it is refused, as the end of a sentence that starts with its name.
+ * Normalises a text to Unicode NFC.
+ * @param charactersMax the most code points of the result.
+ * @returns the text, or why it is refused, as the end of a sentence that starts with its name.
  */
 export function normalizeText(text: string, charactersMax: number): { text: string } | { reason: string } {
   const tooLong = { reason: `has at most ${charactersMax} characters` };

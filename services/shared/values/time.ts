@@ -1,20 +1,20 @@
-/** Conversions of instants. Microseconds go through unharmed, so only whole seconds pass through a Date. */
+/** Conversions of instants. Only whole seconds pass through a Date, because it would lose microseconds. */
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema, type Timestamp } from "@bufbuild/protobuf/wkt";
 import type { TimeRange } from "#proto/daybook/common/v1/range_pb.ts";
 import type { Brand } from "./brand.ts";
 import type { Micros } from "./clock.ts";
 
-/** The text of an instant, as PostgreSQL reads it: `2026-11-20T10:15:00.123456Z`, or one before or after all others. */
+/** An instant as PostgreSQL reads it: `2026-11-20T10:15:00.123456Z`, or one before or after all others. */
 export type Instant = Brand<string, "Instant"> | "-infinity" | "infinity";
 
 const dateTimePattern =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9})\d*)?)?([Zz]|[+-]\d{2}(?::?\d{2})?)$/;
 
 /**
- * Reads an ISO 8601 date-time with an offset or Z. Digits beyond the microsecond are cut off. A leap second (`:60`) is read
- * as the first instant of the next minute, as PostgreSQL does.
- * @returns microseconds since 1970, or undefined when the text is not such a date-time or the date is unreal.
+ * Parses an ISO 8601 date-time with an offset or Z. Digits beyond the microsecond are cut off. A leap second (`:60`) is
+ * the first instant of the next minute, as in PostgreSQL.
+ * @returns microseconds since 1970, or undefined when the text is not such a date-time or the date does not exist.
  */
 export function parseDateTime(text: string): Micros | undefined {
   const match = text.length <= 64 ? dateTimePattern.exec(text) : null;
@@ -39,7 +39,7 @@ export function formatMicros(micros: Micros): Instant {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(fraction).padStart(6, "0")}Z` as Instant;
 }
 
-/** A protobuf Timestamp of microseconds; undefined where there are none. */
+/** Converts microseconds to a protobuf Timestamp; undefined without any. */
 export function toTimestamp(micros: Micros): Timestamp;
 export function toTimestamp(micros: Micros | null | undefined): Timestamp | undefined;
 export function toTimestamp(micros: Micros | null | undefined): Timestamp | undefined {
@@ -48,7 +48,7 @@ export function toTimestamp(micros: Micros | null | undefined): Timestamp | unde
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: (micros - seconds * 1_000_000) * 1000 });
 }
 
-/** Microseconds of a protobuf Timestamp. */
+/** Converts a protobuf Timestamp to microseconds. */
 export function fromTimestamp(timestamp: Timestamp): Micros {
   return Number(timestamp.seconds) * 1_000_000 + Math.floor(timestamp.nanos / 1000);
 }
@@ -58,13 +58,13 @@ export function formatTimestamp(timestamp: Timestamp): Instant {
   return formatMicros(fromTimestamp(timestamp));
 }
 
-/** A half-open range of instants, as text: from the first on, and before the second. */
+/** A half-open range of instants: `from` is included, `before` is not. */
 export interface Range {
   from: Instant | undefined;
   before: Instant | undefined;
 }
 
-/** The range that fulfils every bound of a message: instants are whole microseconds. */
+/** The intersection of all bounds of a message. Instants are whole microseconds. */
 export function toRange(range: TimeRange | undefined): Range {
   const bound = (time: Timestamp | undefined, add: number): Micros[] => (time ? [fromTimestamp(time) + add] : []);
   const from = [...bound(range?.gte, 0), ...bound(range?.gt, 1)];
@@ -75,7 +75,7 @@ export function toRange(range: TimeRange | undefined): Range {
   };
 }
 
-/** Nothing that is kept lies where microseconds are no longer exact, before 1684 or after 2255. */
+/** Microseconds are exact only from 1684 to 2255, and no stored time lies outside. */
 function formatBound(micros: Micros): Instant {
   if (Number.isSafeInteger(micros)) return formatMicros(micros);
   return micros < 0 ? "-infinity" : "infinity";

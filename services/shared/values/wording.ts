@@ -1,6 +1,6 @@
 /**
- * The words of messages about fields: which one, what was expected, what came. What came is quoted only where a field holds nothing personal,
- * and short, because clients log messages.
+ * The wording of messages about fields: the field, what was expected, and what came. Values are quoted only for fields
+ * without personal data, and shortened, because clients log messages.
  */
 import type { FieldError } from "./errors.ts";
 import { isRawNumber } from "../json/json.ts";
@@ -10,25 +10,25 @@ const nameLengthMax = 80;
 const quotedLengthMax = 40;
 const keyLengthMax = 255;
 
-/** A field or parameter as messages name it. */
+/** Quotes a field or parameter for a message. */
 export function quoteName(name: string): string {
   return `\`${shorten(name, nameLengthMax)}\``;
 }
 
-/** The dotted path of a key or index of a field. A key that is longer than any name is cut: an answer repeats it for each fault within. */
+/** Appends a key or index to a dotted path. Long keys are cut, because each fault within repeats them. */
 export function joinParam(parent: string, key: string): string {
   const name = shorten(key, keyLengthMax);
   return parent === "" ? name : `${parent}.${name}`;
 }
 
-/** A text that is cut when it is longer than so many UTF-16 units. */
+/** Cuts a text to at most `lengthMax` UTF-16 units. */
 export function shorten(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`;
 }
 
 /**
- * What a caller sent, in words.
- * @param quoted whether texts and numbers are shown: only where the field cannot hold personal data.
+ * Describes a value that a caller sent.
+ * @param quoted whether to quote texts and numbers: only for fields without personal data.
  */
 export function whatCame(value: unknown, quoted = false): string {
   if (value === undefined) return "nothing";
@@ -44,18 +44,18 @@ export function whatCame(value: unknown, quoted = false): string {
 
 function quoteText(text: string, quoted: boolean): string {
   if (text === "") return "an empty text";
-  // An address may stand anywhere by mistake.
+  // An email address may be in any field by mistake.
   if (quoted && text.length <= quotedLengthMax && !text.includes("@")) return JSON.stringify(text);
   return text.length === 1 ? "a text of 1 character" : `a text of ${count(text.length)} characters`;
 }
 
-/** Words joined as a list: `a, b or c`. */
+/** Joins words as `a, b or c`. */
 export function listed(words: readonly string[], conjunction: "and" | "or"): string {
   if (words.length < 2) return words.join("");
   return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
 }
 
-/** The fault of a field that holds something else than is expected. */
+/** The fault of a field with another value than expected. */
 export function mismatch(
   param: string,
   expected: string,
@@ -66,12 +66,12 @@ export function mismatch(
   return { code: options.code ?? "parameter_invalid", message, param };
 }
 
-/** The fault of a field that is not there. */
+/** The fault of a missing field. */
 export function missing(param: string, expected: string): FieldError {
   return { code: "parameter_missing", message: `${quoteName(param)} is required: ${expected}.`, param };
 }
 
-/** The fault of a text that cannot be kept. @param reason see textProblem. */
+/** The fault of a text that cannot be stored. @param reason see textProblem. */
 export function unkeepable(param: string, reason: string): FieldError {
   return { code: "parameter_invalid", message: `${quoteName(param)} ${reason}.`, param };
 }

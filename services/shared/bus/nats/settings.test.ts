@@ -68,7 +68,8 @@ test("everything that is wrong is said at once, and no secret is repeated", () =
     "NATS_CREDS must name a credentials file with a user JWT and its NKEY seed",
     "NATS_NKEY must be the seed of a user NKEY: it starts with SU",
     `NATS_NKEY_FILE names a file that cannot be read: ${missing} (ENOENT)`,
-    "only one way to authenticate with NATS can be set, but there are the credentials in NATS_URL, NATS_CREDS, NATS_NKEY",
+    "only one way to authenticate with NATS can be set, " +
+      "but there are the credentials in NATS_URL, NATS_CREDS, NATS_NKEY",
     `NATS_TLS_CERT names a file that cannot be read: ${missing} (ENOENT)`,
     "NATS_TLS_CERT and NATS_TLS_KEY must be set together",
     "NATS_URL must name servers by host name when TLS is used, because certificates are checked by name",
