@@ -23,9 +23,7 @@ export interface Place {
   sequence: number;
 }
 
-/**
- * The outcome of publishing a message: acknowledged by all consumers, stored at a place, or why it was not published.
- */
+/** The outcome of publishing a message: acknowledged by all consumers, stored at a place, or an error. */
 export type Published = "taken" | Place | Error;
 
 /** The bus cannot be reached. This says nothing about the message. */
@@ -107,10 +105,7 @@ export interface Bus {
    * @throws BusAwayError
    */
   rewriteDeadLetters(subject: string, rewrite: RewriteLetter): Promise<void>;
-  /**
-   * Deletes acknowledged or replaced messages, because they may hold personal data. What cannot be deleted now stays
-   * until the stream's age limit.
-   */
+  /** Deletes acknowledged or replaced messages, because they may be personal. On failure, age deletes them. */
   forget(epoch: string, sequences: readonly number[]): Promise<void>;
   /** Changes with each reconnect: messages published before it may be lost. */
   readonly session: number;

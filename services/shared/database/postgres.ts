@@ -72,9 +72,8 @@ type ColumnsOf<Params extends readonly unknown[]> = Params extends readonly [inf
   : [];
 
 /**
- * Declares a prepared statement, such as `statement<[property: Uuid, ids: readonly Uuid[]],
- * EventRow>("event.events.read", …)`. Parameters are `$1`, `$2` and so on. Rows come after all others, and take one
- * parameter for each of their columns.
+ * Declares a prepared statement: `statement<[property: Uuid, ids: readonly Uuid[]], EventRow>("event.events.read", …)`.
+ * Parameters are `$1`, `$2` and so on. Rows come after all others, and take one parameter for each of their columns.
  * @param name unique in the process.
  * @param rows the columns of each parameter that is rows.
  */

@@ -14,8 +14,7 @@ export interface Reads {
   readonly connectionsMax: number;
   /**
    * Reads on behalf of a property.
-   * @param signal aborted when the caller has gone. The running statement is cancelled, and fails with the signal's
-   * reason.
+   * @param signal aborted when the caller has gone. The running statement then fails with the signal's reason.
    */
   of(property: string, signal?: AbortSignal): Reader;
 }
@@ -81,8 +80,7 @@ export function createReads(pool: Database, log: Log): Reads {
     } finally {
       done.abort();
       signal?.removeEventListener("abort", abort);
-      // The connection stays reserved while a cancel is under way. If one may still arrive, the pool discards the
-      // connection.
+      // A cancel may still be under way to this connection. After a failed cancel the pool discards the connection.
       await cancelling;
       connection.off("error", spoil);
       connection.release(broken);
@@ -106,7 +104,7 @@ export function createReads(pool: Database, log: Log): Reads {
                 },
               });
             } finally {
-              // A connection that stays in a transaction is discarded.
+              // The pool discards a connection that stays in a transaction.
               await connection.query("ROLLBACK").catch(spoil);
             }
           }),

@@ -82,9 +82,7 @@ class Frame {
   }
 }
 
-/**
- * Counts brackets, commas and colons outside of strings. It may miscount invalid JSON, which the parser refuses later.
- */
+/** Counts brackets, commas and colons outside of strings. It may miscount what the parser later refuses. */
 export class Extent {
   readonly runs: Run[] = [];
   readonly #bytes: Buffer;

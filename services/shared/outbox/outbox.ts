@@ -207,17 +207,16 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   };
 }
 
-function byKey(one: { property_id: string; id: string }, other: { property_id: string; id: string }): number {
-  return `${one.property_id}${one.id}` < `${other.property_id}${other.id}` ? -1 : 1;
+function byKey(a: { property_id: string; id: string }, b: { property_id: string; id: string }): number {
+  return `${a.property_id}${a.id}` < `${b.property_id}${b.id}` ? -1 : 1;
 }
 
 // Longer than deleting the old message takes, because until then the bus takes the new one for a duplicate.
 const rewrittenDelaySeconds = 10;
 
 /**
- * Rewrites pending messages, and published, unacknowledged ones, which are published again. Rows that the relay has
- * locked are skipped: a bus that is away can hold them for long, and an in-process consumer would deadlock with the
- * relay.
+ * Rewrites pending messages, and published, unacknowledged ones, which are published again. Rows locked by the relay
+ * are skipped: a bus that is away can hold them for long, and an in-process consumer would deadlock with the relay.
  * @param rewrite returns the new payload, or undefined to keep the message.
  * @returns the places of the replaced messages: pass them to deleteReplaced after the commit.
  */

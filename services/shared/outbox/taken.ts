@@ -7,8 +7,8 @@
  * - when its sequence is above the last of the stream: the server lost what was not on its disk;
  * - when its sequence is below the first of the stream and unacknowledged: it is older than the stream keeps messages.
  *
- * Rows of a subject without consumers are kept for a day, in case a consumer is created late, or lost with its store.
- * The stream keeps their messages for the rest of its 7 days, and a new consumer begins with them.
+ * Rows of a subject without consumers are kept for a day, in case a consumer is created late or was lost with the
+ * store. The stream keeps their messages for the rest of its 7 days, and a new consumer begins with them.
  */
 import type { Bus, Progress } from "../bus/bus.ts";
 import type { Log } from "../process/log.ts";
@@ -18,8 +18,7 @@ import { outboxStepRowsMax, type OutboxStatements, type PublishedSubject } from 
 /** How often acknowledged rows are deleted. */
 export const takenIntervalMs = 1_000;
 const unclaimedAgeMaxSeconds = 24 * 60 * 60;
-// A server loses at most the messages of minutes. One statement marks them all before new messages take their
-// sequences.
+// Unflushed messages of minutes at most. One statement marks them all before new messages take their sequences.
 const lostRowsMax = 10_000_000;
 const sequenceMax = Number.MAX_SAFE_INTEGER;
 

@@ -7,12 +7,12 @@ import { listed, missing, quoteName } from "./wording.ts";
 
 export const attributeOperators = ["set", "delete", "append_unique", "remove"] as const;
 
-/** What a path is, with an example. */
+/** The expected form of a path, for messages. */
 export const pathExpected =
   `a key such as "plan", or a list of 1 to ${jsonFieldLimits.depthMax} keys from the top down ` +
   `such as ["address", "city"]`;
 
-/** The fault of an operation that does not say what it does. */
+/** The fault of an operation without an operator. */
 export function missingOp(param: string): FieldError {
   return missing(
     param,
@@ -23,7 +23,7 @@ export function missingOp(param: string): FieldError {
   );
 }
 
-/** The fault of an operation that has no value and needs one, or the other way round. @param param names the value. */
+/** Finds the fault of an operation whose value is missing or superfluous. @param param the name of the value. */
 export function findValuePresenceFault(op: string, hasValue: boolean, param: string): FieldError | undefined {
   if (op === "delete") {
     const message = `${quoteName(param)} must be left out: the operation "delete" takes no value.`;
@@ -37,7 +37,7 @@ export function levelsOf(op: string, path: readonly string[]): number {
   return path.length + (op === "append_unique" ? 1 : 0);
 }
 
-/** What is wrong with a path, if anything is. */
+/** Finds the fault of a path. */
 export function findPathFault(op: string, path: readonly string[], param: string): FieldError | undefined {
   if (path.length === 0) return missing(param, `send ${pathExpected}`);
   const levels = levelsOf(op, path);

@@ -107,7 +107,7 @@ export class DaybookError extends Error {
     this.retryAfterMs = options.retryAfterMs ?? (soonAgain.has(code) ? soonAgainMs : null);
   }
 
-  /** Renames the fields at fault. */
+  /** Returns the error with other names of its fields. */
   withParams(rename: (param: string) => string): DaybookError {
     const renamed = <Fault extends Pick<FieldError, "message" | "param">>(fault: Fault): Fault => {
       if (fault.param === null) return fault;

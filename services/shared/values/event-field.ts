@@ -14,9 +14,9 @@ const pathLengthMax = 255;
 export function parseField(text: string): EventField | undefined {
   if (text === "source" || text === "currency") return text;
   if (!text.startsWith(prefix) || text.length > prefix.length + 1 + pathLengthMax) return undefined;
-  const rest = text.slice(prefix.length);
-  if (!rest.startsWith(".")) return parseKeys(rest);
-  const path = rest.slice(1).split(".");
+  const suffix = text.slice(prefix.length);
+  if (!suffix.startsWith(".")) return parseKeys(suffix);
+  const path = suffix.slice(1).split(".");
   return path.includes("") ? undefined : { path };
 }
 

@@ -54,9 +54,9 @@ export function newUuid(): Uuid {
   const time = lastMs.toString(16).padStart(12, "0");
   const count = (0x7000 | counter).toString(16);
   const variant = (0x80 | ((pool[poolAt + 2] as number) & 0x3f)).toString(16) + hexOfByte[pool[poolAt + 3] as number];
-  const rest = pool.toString("hex", poolAt + 4, poolAt + bytesPerId);
+  const tail = pool.toString("hex", poolAt + 4, poolAt + bytesPerId);
   poolAt += bytesPerId;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${rest}` as Uuid;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${tail}` as Uuid;
 }
 
 /** The lower bound of all UUIDv7s of a time, in milliseconds since 1970. */

@@ -1,8 +1,7 @@
 /** The codes of countries and the names of time zones. */
 
 // Node's list (Unicode CLDR) cannot be used, because it has reserved and withdrawn codes.
-// Source: ISO 3166-1, the 249 officially assigned codes; and XK, a user-assigned code of shops and platforms for
-// Kosovo.
+// Source: ISO 3166-1, the 249 officially assigned codes; and the user-assigned XK, which platforms use for Kosovo.
 const countries: ReadonlySet<string> = new Set(
   (
     "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ " +

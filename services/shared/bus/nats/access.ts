@@ -104,8 +104,8 @@ function readTls(reader: SettingsReader, urls: readonly URL[]): Access["tls"] {
     return content && decoder.decode(content);
   });
   const isSet = (name: string): boolean => reader.optional(name) !== undefined;
-  const isAsked = urls.some(({ protocol }) => protocol === "tls:");
-  if (!isAsked && !["NATS_TLS_CA", "NATS_TLS_CERT", "NATS_TLS_KEY"].some(isSet)) return undefined;
+  const isTlsUrl = urls.some(({ protocol }) => protocol === "tls:");
+  if (!isTlsUrl && !["NATS_TLS_CA", "NATS_TLS_CERT", "NATS_TLS_KEY"].some(isSet)) return undefined;
   if (isSet("NATS_TLS_CERT") !== isSet("NATS_TLS_KEY")) {
     reader.problem("NATS_TLS_CERT and NATS_TLS_KEY must be set together");
   }

@@ -44,7 +44,7 @@ export interface NatsBusOptions extends Connecting {
 }
 
 const publishTimeoutMs = 5_000;
-// Each pull request ends after this time and is repeated. It also bounds how long a lost consumer stays unnoticed.
+// Each pull for messages ends after this time and is repeated. It also bounds how long a lost consumer is unnoticed.
 const pullTimeoutMs = 5_000;
 const metricsTimeoutMs = 1_000;
 const redeliveryDefault: RedeliveryLimits = { failuresMax: 10, redeliverDelayMsMin: 500 };
@@ -177,7 +177,7 @@ async function restore(messages: ConsumerMessages, ensure: () => Promise<void>, 
   }
 }
 
-/** A message that the client refuses to send is at fault itself. Any other failure means that the bus is away. */
+/** An invalid message or a forbidden subject is the message's fault. Any other failure means that the bus is away. */
 function classify(reason: unknown): Error {
   const isRefused =
     reason instanceof errors.InvalidArgumentError ||

@@ -29,14 +29,14 @@ const describedMax = 100;
 const retriedMax = 500;
 
 /** The id of a message, first published or retried; empty when it has none. */
-export function messageIdOf({ headers: given }: { headers?: MsgHdrs | undefined }): string {
-  return given?.get(names.messageId) || given?.get("Nats-Msg-Id") || "";
+export function messageIdOf({ headers: messageHeaders }: { headers?: MsgHdrs | undefined }): string {
+  return messageHeaders?.get(names.messageId) || messageHeaders?.get("Nats-Msg-Id") || "";
 }
 
 /** Sets the id without deduplication by the server. */
-export function nameMessage(given: MsgHdrs, id: string): MsgHdrs {
-  given.set(names.messageId, id);
-  return given;
+export function nameMessage(messageHeaders: MsgHdrs, id: string): MsgHdrs {
+  messageHeaders.set(names.messageId, id);
+  return messageHeaders;
 }
 
 /** Whether a message is for a consumer: a retried one is only for the consumer that failed. */
@@ -51,18 +51,18 @@ export async function bury(
   message: JsMsg,
   death: { failure: Error; deliveries: number },
 ): Promise<void> {
-  const given = headers();
-  copySignature(message.headers, given);
-  given.set(names.subject, message.subject);
+  const messageHeaders = headers();
+  copySignature(message.headers, messageHeaders);
+  messageHeaders.set(names.subject, message.subject);
   const id = messageIdOf(message).slice(0, idCharsMax);
-  given.set(names.messageId, id);
-  given.set(names.consumer, consumer);
-  given.set(names.reason, reasonOf(death.failure));
-  given.set(names.deliveries, String(death.deliveries));
-  given.set(names.time, new Date().toISOString());
+  messageHeaders.set(names.messageId, id);
+  messageHeaders.set(names.consumer, consumer);
+  messageHeaders.set(names.reason, reasonOf(death.failure));
+  messageHeaders.set(names.deliveries, String(death.deliveries));
+  messageHeaders.set(names.time, new Date().toISOString());
   // A retried message that fails again has another sequence, so it is another letter.
   const msgID = `dead ${consumer} ${message.info.streamSequence} ${id}`;
-  await client.publish(deadPrefix + consumer, message.data, { headers: given, msgID });
+  await client.publish(deadPrefix + consumer, message.data, { headers: messageHeaders, msgID });
 }
 
 /** Counts dead letters by consumer. */
@@ -105,11 +105,11 @@ export async function retryDeadLetters(
     // Letters stored since this began wait for the next call.
     if (seq > state.last_seq) break;
     if (retried === retriedMax) return { retried, isComplete: false };
-    const given = nameMessage(headers(), header.get(names.messageId));
+    const messageHeaders = nameMessage(headers(), header.get(names.messageId));
     // The message keeps its own signature, so that a forged dead letter does not get a valid one.
-    copySignature(header, given);
-    given.set(names.consumer, header.get(names.consumer));
-    await client.publish(header.get(names.subject), data, { headers: given, msgID: `retry ${seq}` });
+    copySignature(header, messageHeaders);
+    messageHeaders.set(names.consumer, header.get(names.consumer));
+    await client.publish(header.get(names.subject), data, { headers: messageHeaders, msgID: `retry ${seq}` });
     await deleteLetter(manager, seq);
     retried++;
   }
@@ -131,9 +131,11 @@ export async function rewriteDeadLetters(
     if (header.get(names.subject) !== subject) continue;
     const rewritten = rewrite(data);
     if (!rewritten) continue;
-    const given = signer.isSigned({ subject, data, headers: header }) ? signer.sign(subject, rewritten) : headers();
-    for (const name of Object.values(names)) given.set(name, header.get(name));
-    await client.publish(dead, rewritten, { headers: given, msgID: `rewritten ${seq}` });
+    const messageHeaders = signer.isSigned({ subject, data, headers: header })
+      ? signer.sign(subject, rewritten)
+      : headers();
+    for (const name of Object.values(names)) messageHeaders.set(name, header.get(name));
+    await client.publish(dead, rewritten, { headers: messageHeaders, msgID: `rewritten ${seq}` });
     await deleteLetter(manager, seq);
   }
 }

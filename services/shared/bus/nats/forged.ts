@@ -1,6 +1,4 @@
-/**
- * Messages without a valid signature become dead letters before any consumer gets them, so that operators can see them.
- */
+/** Messages without a valid signature become dead letters before any consumer gets them. */
 import type { JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { Counter, type Registry } from "prom-client";
 import type { Log } from "../../process/log.ts";

@@ -45,7 +45,7 @@ export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
     },
     progress: async () => connected().progress(),
     describe: async () => connected().describe(),
-    rewriteDeadLetters: async (...given) => connected().rewriteDeadLetters(...given),
+    rewriteDeadLetters: async (...args) => connected().rewriteDeadLetters(...args),
     retry: async (consumer) => connected().retry(consumer),
     forget: async (epoch, sequences) => bus?.forget(epoch, sequences),
     get session() {

@@ -33,7 +33,7 @@ test("a signature is good for as long as it takes to be taken, and then no more"
       signed,
     ),
   ).toBe(false);
-  // A clock that is behind takes it too.
+  // A clock that is behind accepts it too.
   expect(
     isTaken(
       createSigner(token, undefined, () => now - 60_000),

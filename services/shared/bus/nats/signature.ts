@@ -37,13 +37,13 @@ export function createSigner(token: string, previous?: string, nowMs = Date.now)
   const keys = previous === undefined ? [key] : [key, deriveKey(previous)];
   return {
     sign(subject, payload) {
-      const given = headers();
+      const messageHeaders = headers();
       const at = String(nowMs());
-      given.set(signatureHeader, `${at}.${signatureOf(key, at, subject, payload).toString("base64url")}`);
-      return given;
+      messageHeaders.set(signatureHeader, `${at}.${signatureOf(key, at, subject, payload).toString("base64url")}`);
+      return messageHeaders;
     },
-    isSigned({ subject, data, headers: given }) {
-      const [, at = "", signature = ""] = signaturePattern.exec(given?.get(signatureHeader) ?? "") ?? [];
+    isSigned({ subject, data, headers: messageHeaders }) {
+      const [, at = "", signature = ""] = signaturePattern.exec(messageHeaders?.get(signatureHeader) ?? "") ?? [];
       if (at === "" || nowMs() - Number(at) > signatureAgeMaxMs) return false;
       const received = Buffer.from(signature, "base64url");
       return keys.some((known) => {
