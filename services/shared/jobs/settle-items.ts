@@ -4,8 +4,7 @@ import type { Log } from "../process/log.ts";
 import { DaybookError, internalError } from "../values/errors.ts";
 
 /**
- * Does the work for all items together, and one by one when that throws, so that a bad item fails alone and the job
- * still finishes.
+ * Does the work for all items together, and one by one when that throws, so that only a bad item fails.
  * @param work returns the outcome of each item, in order.
  * @throws when a dependency is away, because that says nothing about the items.
  */

@@ -34,10 +34,7 @@ const space: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 export interface Run {
   start: number;
   end: number;
-  /**
-   * The path of its array, once a value replaces each run: indexes, and keys as written, with quotes. The runs of an
-   * array share one object.
-   */
+  /** The path of its array, once a value replaces each run: indexes, and quoted keys. Runs of an array share it. */
   list: readonly (number | string)[];
   /** Whether it has numbers that a double may not hold. */
   mayLose: boolean;

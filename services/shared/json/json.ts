@@ -143,7 +143,7 @@ export function textProblem(text: string): string | undefined {
 }
 
 function isExact(value: number, source: string): boolean {
-  // JSON.stringify would write `0` for `-0` and `null` for an overflow. Other numbers are exact if their shortest text
-  // is the source.
+  // JSON.stringify writes `0` for `-0` and `null` for an overflow. Others are exact if their shortest text is the
+  // source.
   return String(value) === source && !Object.is(value, -0);
 }

@@ -31,8 +31,7 @@ interface Settling {
 }
 
 /**
- * Deletes acknowledged rows, and marks rows as pending whose messages the bus lost. Without published rows it costs one
- * index lookup.
+ * Deletes acknowledged rows, and marks rows of lost messages as pending. Costs one index lookup without published rows.
  * @returns how many became pending.
  * @throws BusAwayError
  */

@@ -41,8 +41,7 @@ export function readShutdownDelayMs(reader: SettingsReader): number {
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT, then closes it in order and exits with 0. A failed start or close exits with
- * 1.
+ * Runs a process until SIGTERM or SIGINT, then closes it in order. Exits with 0, or 1 after a failed start or close.
  * @param start may end early, with any error, when its signal is aborted. What it started is closed if it fails.
  */
 export async function runProcess(
@@ -54,8 +53,7 @@ export async function runProcess(
   const stopped = new Promise<void>((resolve) => {
     stopping.signal.addEventListener("abort", () => resolve());
   });
-  // A signal may come twice: on Ctrl+C both the terminal and npm send one. Unhandled, the second would kill the
-  // process.
+  // On Ctrl+C both the terminal and npm send a signal. Unhandled, the second would kill the process.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   let exitCode = 0;
   try {

@@ -1,4 +1,4 @@
-/** Runs a service as a process of its own. */
+/** Runs a service in a process of its own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@connectrpc/connect";
 import { systemClock } from "../values/clock.ts";

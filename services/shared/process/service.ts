@@ -28,10 +28,7 @@ export interface Service {
   routes: Routes;
   /** The relay of its outbox, if it has one. */
   outbox?: OutboxRelay;
-  /**
-   * Migrates its schema and starts its work; then its RPCs may be called. A failed start has started nothing, and can
-   * be retried.
-   */
+  /** Migrates its schema and starts. Its RPCs work from then on. A failed start leaves nothing running, for a retry. */
   start(): Promise<void>;
   /** Rejects while it cannot do its work. */
   checkReady: () => Promise<void>;

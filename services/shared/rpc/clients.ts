@@ -1,4 +1,4 @@
-/** Clients of services. Their calls fail with a DaybookError. */
+/** Clients of services. Their calls throw DaybookError. */
 import type { DescService } from "@bufbuild/protobuf";
 import { createClient, type CallOptions, type Client, type Transport } from "@connectrpc/connect";
 import { DaybookError } from "../values/errors.ts";
@@ -6,10 +6,7 @@ import { fromConnectError } from "./errors.ts";
 
 type Method = (input: unknown, options: CallOptions) => Promise<unknown>;
 
-/**
- * Makes a client of a service for unary methods. A wrapper converts its errors to DaybookError, because Connect wraps
- * errors that an interceptor throws.
- */
+/** Makes a client for unary methods. A wrapper converts errors, because Connect wraps what an interceptor throws. */
 export function createServiceClient<S extends DescService>(service: S, transport: Transport): Client<S> {
   const methods = Object.entries(createClient(service, transport)) as unknown as [string, Method][];
   const wrapped = methods.map(([name, method]): [string, Method] => [

@@ -1,8 +1,7 @@
 /**
- * Calls between services of one process. They run the same interceptors as calls over HTTP/2, but without HTTP, the
- * credential and serialisation, so a sender must not touch a message after the call. Connect's router transport was
- * measured at 0.4 ms of CPU a call, because it runs the whole protocol in memory; this takes 0.05 ms. The tests run
- * against both transports.
+ * Calls between services of one process. They run the interceptors of calls over HTTP/2, but without HTTP, credential
+ * and serialisation, so a sender must not touch a message after the call. Connect's router transport was measured at
+ * 0.4 ms of CPU a call, because it runs the whole protocol in memory; this takes 0.05 ms. Tests cover both ways.
  */
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import {

@@ -1,13 +1,10 @@
 /**
- * Batching without a timer. Items that arrive during a flush of their key form its next batch. So a quiet service adds
- * no delay, and a busy one makes larger batches.
+ * Batching without a timer: items that arrive during a flush of their key form its next batch. A quiet service adds no
+ * delay, and a busy one makes larger batches.
  */
 
 export interface BatcherOptions<Item, Result, Key extends string = string> {
-  /**
-   * Handles a batch of one key, and returns a result for each item, in order. When it throws, each item fails with that
-   * error.
-   */
+  /** Handles a batch of one key. @returns a result for each item, in order. When it throws, all items fail. */
   flush(key: Key, items: Item[]): Promise<Result[]>;
   /** The size of an item, in the unit of `flushSizeMax`. */
   sizeOf(item: Item): number;

@@ -1,6 +1,6 @@
 /**
- * Slots shared fairly between keys. Each key has its own queue, and the queues are served round-robin, so a key with
- * thousands of waiting entries delays another key by one entry.
+ * Slots shared fairly between keys. Each key has its own queue, and the queues are served round-robin, so thousands of
+ * waiting entries of one key delay another key by one entry.
  */
 
 export interface FairShareOptions {

@@ -3,7 +3,7 @@ import { systemClock } from "./clock.ts";
 
 test("the machine's clock tells microseconds, and goes back in none of many looks", () => {
   const looks = Array.from({ length: 500_000 }, () => systemClock.nowMicros());
-  // The machine's clock may be set back while this runs; such a step is larger than 1 ms.
+  // The machine's clock may be set back while this runs. Such a step takes 1 ms or more.
   const back = looks.filter(
     (at, index) => index > 0 && at < (looks[index - 1] as number) && (looks[index - 1] as number) - at < 1_000,
   );

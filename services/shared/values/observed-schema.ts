@@ -18,8 +18,8 @@ const charactersMax = 32 * 1024;
 const visitsMax = 5_000;
 
 /**
- * Adds the paths of an object. Nested objects give `a` and `a.b`, lists `items` and `items[].sku`; null adds nothing; a
- * path with two types is mixed.
+ * Adds the paths of an object. Nested objects give `a` and `a.b`, lists `items` and `items[].sku`, null nothing. A path
+ * with two types is mixed.
  */
 export function observe(schema: ObservedSchema, object: object): void {
   walk(object, (path, type) => note(schema, path, type));

@@ -33,7 +33,7 @@ export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: 
   counter.inc({ consumer }, 0);
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   for await (const message of messages) {
-    // Its own consumer checks it.
+    // The consumer that a retried message is for checks it.
     if (!isFor(message, consumer) || signer.isSigned(message)) {
       yield message;
       continue;

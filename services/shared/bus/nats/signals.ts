@@ -1,6 +1,5 @@
 /**
- * Signals over NATS without JetStream. Neither a process start nor a signal waits for a server: while it is away,
- * signals are lost.
+ * Signals over NATS without JetStream. Neither a process start nor a signal waits for a server: signals are lost then.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { Counter, Gauge, type Registry } from "prom-client";

@@ -1,7 +1,6 @@
 /**
- * Signatures of NATS messages. Anybody who reaches the server can publish there, so consumers accept only messages
- * signed with the internal token. A captured message can be replayed, but a signature expires before consumers forget
- * the message.
+ * Signatures of NATS messages. Anybody who reaches the server can publish, so consumers accept only messages signed
+ * with the internal token. A captured message can be replayed, but its signature expires before consumers forget it.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
