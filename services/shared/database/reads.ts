@@ -121,7 +121,7 @@ const aggregatesPerPropertyMax = Math.min(4, Math.max(1, Math.floor(availablePar
 const aggregatesWaitingMax = 500;
 const aggregatesWaitingPerPropertyMax = 50;
 
-/** Limits aggregates to half of the read connections, so that short reads do not wait behind them. */
+/** Limits aggregates to half of the read connections, at least one, so that short reads need not wait for them. */
 export function createAggregateShare({ connectionsMax }: Reads): FairShare {
   return createFairShare({
     slotsMax: Math.max(1, Math.floor(connectionsMax / 2)),
