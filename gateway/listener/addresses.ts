@@ -1,20 +1,20 @@
-/** Client addresses: which of them is counted as one client, and which proxies may speak for others. */
+/** Client addresses: which ones count as one client, and which proxies are trusted. */
 import { BlockList, isIP } from "node:net";
 
-/** Addresses of a network, in CIDR form or alone. */
+/** Networks in CIDR form, or single addresses. */
 export type TrustedProxies = readonly string[];
 
-/** Whether an address is that of a proxy whose X-Forwarded-* headers count. */
+/** Whether an address belongs to a proxy whose X-Forwarded-* headers count. */
 export type IsTrusted = (address: string | undefined) => boolean;
 
 const mappedPrefix = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 const groups = 8;
-// One customer of an access provider has a /64 at least, and all addresses in it.
+// An access provider assigns a customer at least a /64.
 const clientGroups = 4;
 
 /**
- * What a client address is counted as: an IPv4 address as it is, also when it comes mapped into IPv6; an IPv6 address by its /64.
- * Text that is no address is counted as it is, and so is a connection that is closed already and has none.
+ * The client that an address counts as: the IPv4 address, also when mapped into IPv6, or the /64 of an IPv6 address.
+ * Other text counts as it is; so does the empty address of a closed connection.
  */
 export function clientOf(address = ""): string {
   const plain = address.replace(mappedPrefix, "");
@@ -32,15 +32,12 @@ function networkOf(address: string): string {
     .join(":");
 }
 
-/** The last 32 bits may be written as an IPv4 address; they are behind the /64 and only count as two groups. */
+/** The last 32 bits may be an IPv4 address. They are outside the /64, so they only count as two groups. */
 function splitGroups(text: string): string[] {
   return text === "" ? [] : text.split(":").flatMap((group) => (group.includes(".") ? ["0", "0"] : [group]));
 }
 
-/**
- * Makes the check for a list of addresses and networks.
- * @throws RangeError that names the first entry that is neither.
- */
+/** @throws RangeError with the first entry that is neither an address nor a network */
 export function createTrust(proxies: TrustedProxies): IsTrusted {
   if (proxies.length === 0) return () => false;
   const list = new BlockList();

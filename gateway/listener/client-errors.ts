@@ -1,4 +1,4 @@
-/** What the listener answers when there will be no request: bytes that are no HTTP, or that do not come in time. */
+/** Answers connections that yield no request: bytes that are not HTTP, or that do not arrive in time. */
 import { STATUS_CODES } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -12,40 +12,40 @@ import { renderError } from "../native/errors.ts";
 import { securityHeaders } from "../plugins/security-headers.ts";
 import { notHttp, notInTime, tooLargeHeaders } from "../refusals.ts";
 
-// After an answer that ends a connection: for the client to read it, and to close its side.
+// Time for the client to read the final answer and close its side.
 const lingerMs = 2_000;
 
-/** Answers what Node could not read as a request, or not in time. There is no request to go by, so the bytes are written here. */
+/** Answers what Node could not parse, or not in time. No request object exists, so the bytes are written here. */
 export function answerClientError(
   error: Error & { code?: string },
   socket: Duplex,
   rateHeaders: () => Record<string, number>,
 ): void {
-  // Reset by the client, or closed already: there is nobody to tell.
+  // Reset by the client or closed already, so no answer can be sent.
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
   const answer = answerUnderWay(socket);
   if (answer?.req.complete) {
-    // It is what came behind that request which is at fault: the request itself is still to be answered.
+    // The error is in the bytes after this complete request, which is answered first.
     answer.once("finish", () => answerClientError(error, socket, rateHeaders));
     return;
   }
-  // Two answers to one request would be taken for the answer to the next.
+  // The client would take a second answer for the answer to its next request.
   if (answer?.headersSent) socket.end();
   else socket.end(answerText(refusalOf(error.code), answer?.req, rateHeaders()));
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** The first request of a connection that has no whole answer yet. Node tells it by this field alone, which its own handler uses too. */
+/** The answer to the connection's first unanswered request. Node keeps it only in this private field. */
 function answerUnderWay(socket: Duplex): ServerResponse | null {
   // oxlint-disable-next-line eslint/no-underscore-dangle
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
-/** @param request what is known of it, if its head was read. */
+/** @param request as far as its head was read. */
 function answerText(
   refusal: DaybookError,
   request: IncomingMessage | undefined,

@@ -1,38 +1,36 @@
-/** The connections of the listener: how many there may be, and what each of them is doing. */
+/** The connections of the listener: their limits and their state. */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
 import { clientOf, type IsTrusted } from "./addresses.ts";
 import type { ListenerLimits } from "./limits.ts";
 
-/** One connection. */
 export interface Connection {
   readonly socket: Socket;
-  /** The answer that is being made or sent; null while there is none. */
+  /** The answer in progress, or null. */
   answer: ServerResponse | null;
-  /** Requests that came behind that one, in their order: each begins when the one before is answered. */
+  /** Pipelined requests in order. Each starts when the one before it is answered. */
   readonly waiting: (() => void)[];
-  /** By performance.now(): since when it has had nothing to do. */
+  /** Idle since, by performance.now(). */
   quietSinceMs: number;
-  /** What had been read of it then; more than that is the beginning of a request. */
+  /** Bytes read by then. More bytes mean that a request has begun. */
   quietBytesRead: number;
 }
 
-/** The open connections of a listener. */
 export interface Connections {
   readonly all: ReadonlyMap<Socket, Connection>;
-  /** When the last one was accepted, by performance.now(). */
+  /** Time of the last accept, by performance.now(). */
   readonly acceptedAtMs: number;
-  /** Takes charge of the connections that a server accepts. */
+  /** Tracks the connections that a server accepts. */
   watch(server: Server): void;
 }
 
 const keepAliveTimeoutMs = 72_000;
-// When most connections are taken, those that do nothing make room sooner.
+// Above this share of the limit idle connections are closed sooner.
 const crowdedShare = 0.75;
 const crowdedKeepAliveTimeoutMs = 5_000;
 
-/** @param isTrusted tells the proxies, which bring connections of many clients. */
+/** @param isTrusted proxies have no limit per address, because they carry many clients. */
 export function createConnections(
   { connectionsMax, connectionsPerAddressMax }: ListenerLimits,
   isTrusted: IsTrusted,
@@ -48,7 +46,7 @@ export function createConnections(
   const perAddress = new Map<string, number>();
   let acceptedAtMs = 0;
 
-  /** @returns whether the address may have one more; if so it is counted. */
+  /** Counts a connection. @returns false, uncounted, if its address has too many. */
   function count(socket: Socket): boolean {
     if (isTrusted(socket.remoteAddress)) return true;
     const client = clientOf(socket.remoteAddress);

@@ -1,24 +1,22 @@
-/** What clients may take of the public listener, in one place. docs/reference/rate-limits.md says the same to users and operators. */
+/** Limits of the public listener. docs/reference/rate-limits.md documents them for users and operators. */
 
-/** Connections, and the time that they may take. */
 export interface ListenerLimits {
-  /** Connections at a time. Those beyond are closed at once and unread, and counted. */
+  /** Open connections. Further ones are closed unread and counted. */
   connectionsMax: number;
-  /** Of these, from one client address (IPv6: from one /64). A trusted proxy has no such limit. */
+  /** Connections of one client address (IPv6: one /64). Trusted proxies have no such limit. */
   connectionsPerAddressMax: number;
-  /** For the headers to arrive, from the first byte of the connection or the end of the request before. */
+  /** Until the headers have arrived, from the connection's first byte or the end of the request before. */
   headersTimeoutMs: number;
-  /** For the whole request to arrive. */
+  /** Until the whole request has arrived. */
   requestTimeoutMs: number;
-  /** For an answer to move: the connection is closed when its client has taken nothing of it for so long. */
+  /** Without progress of an answer; then the connection is closed. */
   answerStalledMs: number;
-  /** For a whole answer to be taken, however steadily it moves. */
+  /** Until the client has read a whole answer, despite progress. */
   answerTimeoutMs: number;
-  /** How often all of these are looked at. */
+  /** Interval of the timeout checks. */
   timeoutsCheckMs: number;
 }
 
-/** The limits of every gateway; tests have others. */
 export const listenerLimits: ListenerLimits = {
   connectionsMax: 10_000,
   connectionsPerAddressMax: 1_000,
@@ -29,19 +27,19 @@ export const listenerLimits: ListenerLimits = {
   timeoutsCheckMs: 2_000,
 };
 
-/** Bytes that requests and answers under way may take of a gateway's memory. */
+/** Limits of a gateway's memory for requests and answers under way. */
 export interface ByteLimits {
-  /** Of bodies that are arriving or being worked on, of one key and of all. */
+  /** Bodies arriving or in processing, of one key and of all. */
   bodyBytesPerKeyMax: number;
   bodyBytesMax: number;
-  /** Of answers that clients have not taken yet, of one key and of all. */
+  /** Answers that clients have not read yet, of one key and of all. */
   answerBytesPerKeyMax: number;
   answerBytesMax: number;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** The limits of every gateway unless its settings say otherwise. */
+/** Defaults of the settings. */
 export const byteLimits: ByteLimits = {
   bodyBytesPerKeyMax: 64 * mebibyte,
   bodyBytesMax: 256 * mebibyte,
@@ -50,23 +48,23 @@ export const byteLimits: ByteLimits = {
 };
 
 /**
- * Lists stop at this share of the two limits of answers. A page may have 16 MB, and a key that leaves pages unread must still be able to record
- * events, whose answers are small.
+ * List pages may use this share of the two answer limits. A page may have 16 MB, and a key that leaves pages unread
+ * must
+ * still be able to record events, whose answers are small.
  */
 export const listShare = 1 / 4;
 
-/** Pages of lists that are being made at a time. Those beyond wait, in their order. */
+/** List pages made at a time. Further ones wait in a queue. */
 export interface PageLimits {
   pagesPerKeyMax: number;
   pagesMax: number;
-  /** Requests that wait for their turn. */
+  /** Queued requests. */
   waitingPerKeyMax: number;
   waitingMax: number;
-  /** For how long they wait. */
+  /** Maximum time in the queue. */
   waitMsMax: number;
 }
 
-/** The limits of every gateway; tests have others. */
 export const pageLimits: PageLimits = {
   pagesPerKeyMax: 4,
   pagesMax: 12,

@@ -1,4 +1,4 @@
-/** The public listener: an HTTP server that takes no more of anyone than its limits say, and that can be stopped without losing a request. */
+/** The public listener: an HTTP server with limits per client that stops without losing a request. */
 import { Server, type RequestListener, type ServerOptions } from "node:http";
 import type { Registry } from "prom-client";
 import type { IsTrusted } from "./addresses.ts";
@@ -7,23 +7,21 @@ import type { ListenerLimits } from "./limits.ts";
 import { inTurn } from "./turns.ts";
 import { closeUnreadAnswers } from "./unread-answers.ts";
 
-/** What a gateway listens with. */
 export interface Listener {
   connections: Connections;
-  /** More than one if its host has more than one address. */
+  /** One per address of the host. */
   servers: readonly Server[];
-  /** As Fastify asks for it. */
   serverFactory: (handler: RequestListener) => Server;
 }
 
 const headerBytesMax = 16 * 1024;
-// The last resort: whatever else may be the matter with a connection, it does not stay when nothing moves on it.
+// Last resort: closes a connection on which nothing moves.
 const silentTimeoutMs = 120_000;
 
-/** Leaves idle connections open when it is closed: shutdown.ts closes them when it has looked that no request of theirs is left unread. */
+/** Does not close idle connections on close: shutdown.ts closes them once none of their requests is left unread. */
 class PatientServer extends Server {
   override closeIdleConnections(): void {
-    // Node and Fastify call it as soon as the server is closed.
+    // Node and Fastify call this as soon as the server is closed.
   }
 }
 
@@ -36,7 +34,7 @@ export function createListener(limits: ListenerLimits, isTrusted: IsTrusted, reg
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.timeoutsCheckMs,
     maxHeaderSize: headerBytesMax,
-    // Answered like any other, in our own form, not by Node with an empty one.
+    // framing.ts refuses a missing Host in our error form; Node would answer with an empty body.
     requireHostHeader: false,
   };
   return {

@@ -1,13 +1,12 @@
-/** What becomes of a body that is refused for its length. */
 import type { FastifyInstance } from "fastify";
 
-// For the client to read the answer, and to close its side.
+// Time for the client to read the answer and close its side.
 const lingerMs = 2_000;
 const readOutBytesMax = 64 * 1024 * 1024;
 
 /**
- * Reads a body that is too large to its end when it says how long it is, so that its sender, who may read nothing before all is written, gets the
- * answer instead of a connection that breaks. Others are read for a moment: a connection that is closed with bytes unread takes the answer along.
+ * Discards the rest of a body that was refused with 413, so that a sender that writes all before it reads gets the
+ * answer: closing a connection with unread bytes loses it. Bodies of unknown or huge length are read for lingerMs only.
  */
 export function readOutRefusedBodies(app: FastifyInstance): void {
   app.addHook("onSend", async ({ headers, raw }, reply) => {

@@ -1,9 +1,9 @@
 /**
- * Stops a gateway without losing a request: each one that was sent is answered, or its connection was refused.
+ * Stops a gateway without losing a request: every request is answered, or its connection was refused.
  *
- * 1. The gateway is unready and goes on as before, so that whoever balances can turn to others.
- * 2. It stops accepting, when no connection has come for a moment.
- * 3. Each connection ends with its next answer. One that asks for nothing is closed after a moment, once nothing of it is left unread.
+ * 1. The gateway reports unready and goes on, so that load balancers switch to other gateways.
+ * 2. It stops accepting once no connection has arrived for quietMs.
+ * 3. Each connection closes with its next answer. An idle one is closed after idleMs, once none of its bytes is unread.
  */
 import type { Server } from "node:http";
 import { setImmediate as afterPoll, setTimeout as sleep } from "node:timers/promises";
@@ -12,22 +12,19 @@ import type { Readiness } from "../readiness.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Listener } from "./listener.ts";
 
-// Without a new connection for this long, nobody is on the way any more; but not longer than that beyond the delay.
+// New connections have ceased after this time without one; accepting ends at most acceptMaxMs after the delay.
 const quietMs = 500;
 const acceptMaxMs = 3_000;
-// For those that wait to be accepted then, and for one more.
+// Time to empty the accept queue, and to wait for one last connection.
 const emptyMsMax = 1_000;
 const lastAcceptMs = 100;
-// A connection that asks for nothing for so long is not in use.
+// A connection without a request for this long counts as idle.
 const idleMs = 500;
 const closeIntervalMs = 50;
-// A request that has not arrived by then never will.
+// Connections that are still open after this time are closed.
 const closeTimeoutMs = 10_000;
 
-/**
- * Adds the steps to the closing of a gateway.
- * @param delayMs how long it goes on accepting at least.
- */
+/** @param delayMs minimum time of accepting after the stop begins. */
 export function closeGently(app: FastifyInstance, listener: Listener, readiness: Readiness, delayMs: number): void {
   const { connections, servers } = listener;
   let isClosing = false;
@@ -35,7 +32,9 @@ export function closeGently(app: FastifyInstance, listener: Listener, readiness:
   app.addHook("onSend", async (request, reply) => {
     if (!isClosing) return;
     const connection = connections.all.get(request.raw.socket);
-    // Fastify ends the connection with any answer from now on. That would bring its client back at once, and lose what it has sent already.
+    // Fastify sets `connection: close` on every answer from now on. Before accepting has stopped the client would
+    // reconnect,
+    // and it would lose the requests that it has pipelined.
     if (isLeaving && connection?.waiting.length === 0) void reply.header("connection", "close");
     else reply.raw.removeHeader("connection");
   });
@@ -63,15 +62,16 @@ export function closeGently(app: FastifyInstance, listener: Listener, readiness:
 }
 
 /**
- * Closes a listening socket. The system resets what it has accepted for us and we have not taken, so nothing may be left there: its queue is made as
- * short as it can be, which is one, and emptied. Then the socket is closed in the moment in which the next connection is taken, or when none comes.
+ * Closes a listening socket. The kernel resets connections that it has accepted and Node has not, so the accept queue
+ * is
+ * shortened to one and emptied. Then the socket is closed in the same moment as the next accept, or after lastAcceptMs.
  */
 async function stopAccepting(server: Server, connections: Connections): Promise<void> {
   // oxlint-disable-next-line eslint/no-underscore-dangle
   (server as { _handle?: { listen?: (backlog: number) => number } | null })._handle?.listen?.(0);
   const untilMs = performance.now() + emptyMsMax;
   let acceptedAtMs: number;
-  // Of those that wait one is taken in each turn of the event loop.
+  // Node accepts one queued connection per iteration of the event loop.
   do {
     ({ acceptedAtMs } = connections);
     await afterPoll();
@@ -91,7 +91,7 @@ async function stopAccepting(server: Server, connections: Connections): Promise<
 async function closeIdle(connections: Iterable<Connection>): Promise<void> {
   const nowMs = performance.now();
   const idle = [...connections].filter((connection) => isIdle(connection) && nowMs - connection.quietSinceMs > idleMs);
-  // What has arrived by now is read before this goes on.
+  // Lets Node read the bytes that have arrived by now.
   await afterPoll();
   for (const connection of idle) if (isIdle(connection)) connection.socket.destroy();
 }

@@ -1,14 +1,16 @@
 /**
- * One request of a connection at a time. Node hands over all requests of a packet at once; a client that pipelines a hundred requests for large
- * pages and reads none of them would have them all made and kept. Here the next begins when the answer before has been taken by the system.
+ * Handles one request of a connection at a time. Node emits all requests of a packet at once, so a client that
+ * pipelines
+ * a hundred requests for large pages would have all answers in memory. Each request starts when the answer before it
+ * has
+ * been taken by the kernel.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Connection, Connections } from "./connections.ts";
 
-// Clients that pipeline have a few on the way. A connection with more than that is closed.
+// Clients pipeline a few requests. A connection with more than this is closed.
 const requestsWaitingMax = 100;
 
-/** @param handler answers a request. */
 export function inTurn({ all }: Connections, handler: RequestListener): RequestListener {
   function begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     connection.answer = response;
@@ -23,7 +25,7 @@ export function inTurn({ all }: Connections, handler: RequestListener): RequestL
   return (request, response) => {
     const connection = all.get(request.socket);
     if (!connection) {
-      // It was closed while its bytes were read.
+      // The connection was closed while its bytes were parsed.
       request.socket.destroy();
     } else if (!connection.answer) {
       begin(connection, request, response);

@@ -1,11 +1,11 @@
-/** Closes connections whose clients do not read: an answer that nobody takes stays in memory for as long as its connection. */
+/** Closes connections whose clients do not read, because an unread answer stays in memory as long as its connection. */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
 import type { Connections } from "./connections.ts";
 import type { ListenerLimits } from "./limits.ts";
 
-/** How far an answer has come. */
+/** Progress of an answer. */
 interface Progress {
   answer: ServerResponse;
   bytesLeft: number;
@@ -13,7 +13,7 @@ interface Progress {
   movedAtMs: number;
 }
 
-/** @returns what ends it. */
+/** @returns a function that stops the checks. */
 export function closeUnreadAnswers(
   { all }: Connections,
   { answerStalledMs, answerTimeoutMs, timeoutsCheckMs }: ListenerLimits,
@@ -28,7 +28,7 @@ export function closeUnreadAnswers(
   const check = (): void => {
     const nowMs = performance.now();
     for (const { socket, answer } of all.values()) {
-      // Until it is handed over whole, it is we who are at work.
+      // An answer that is still being written waits for us, not for its client.
       if (!answer?.writableEnded) continue;
       const bytesLeft = bytesNotTaken(socket);
       const before = progress.get(socket);
@@ -42,7 +42,7 @@ export function closeUnreadAnswers(
       }
       if (nowMs - before.movedAtMs < answerStalledMs && nowMs - before.startedAtMs < answerTimeoutMs) continue;
       closed.inc();
-      // With a reset, or the system would go on keeping what it has of the answer.
+      // A reset makes the kernel free its part of the answer.
       socket.resetAndDestroy();
     }
   };
@@ -50,7 +50,7 @@ export function closeUnreadAnswers(
   return () => clearInterval(timer);
 }
 
-/** Of what was written to a socket: in Node's hands, and in those of libuv, which alone tells how far one large write has come. */
+/** Bytes in the buffers of Node and libuv; only libuv shows the progress of a single large write. */
 function bytesNotTaken(socket: Socket): number {
   // oxlint-disable-next-line eslint/no-underscore-dangle
   const { writeQueueSize = 0 } = (socket as { _handle?: { writeQueueSize?: number } | null })._handle ?? {};

@@ -1,4 +1,4 @@
-/** Finds out who calls, takes the request from their window, and checks that the route's scope is among what they may do. */
+/** Authenticates the key, takes the request from its rate window, and checks the scope of the route. */
 import { hash } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -16,7 +16,6 @@ import type { RateLimits, RateWindow } from "../rate/limits.ts";
 import type { RateShares } from "../rate/shares.ts";
 import { revisionAsked } from "./revision.ts";
 
-/** Who calls. */
 export interface Caller {
   keyId: string;
   propertyId: string;
@@ -24,29 +23,30 @@ export interface Caller {
   scopes: ReadonlySet<string>;
   /** The revision that the key is pinned to. */
   revision: Revision;
-  /** When identity was asked for all of this, by performance.now(). */
+  /** When the request to identity was sent, by performance.now(). */
   askedAtMs: number;
-  /** When the key ends, by performance.now(); Infinity when it does not. */
+  /** Expiry of the key, by performance.now(); Infinity without one. */
   endsAtMs: number;
-  /** The key's own limits, or those that every key has. */
+  /** The limits of the key; the defaults where it has none of its own. */
   limits: RateLimits;
-  /** Three letters: what values of the property are in unless they say otherwise. */
+  /** Three letters: the currency of values that come without one over the compatibility surface. */
   defaultCurrency: string;
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Schemes of Authorization that the route takes, in lower case; only Bearer unless it says so. */
+    /** Schemes of Authorization that the route accepts, in lower case; by default only Bearer. */
     authSchemes?: readonly string[];
-    /** What may stand before the secret, and means nothing. */
+    /** A prefix of the secret that is stripped. */
     keyPrefix?: string;
   }
 }
 
 const callersMax = 10_000;
-/** For how long a gateway remembers who a key is: after that, one that was revoked opens nothing, though no signal came. */
+/** Maximum age of a cached key: a revoked key stops working after this time even if its signal was lost. */
 export const callerAgeMsMax = 5_000;
-// The first answer may have been under way when the signal came. Those after it are outdated only if they each take longer than signals need.
+// A lookup may have been under way when its signal came. A later one is outdated only if another signal counted since,
+// which happens at most once per askAgainIntervalMs.
 const asksAgainMax = 5;
 const credentialPattern = /^([\w-]{1,64}) +([\x21-\x7e]{1,512})$/;
 const bearerOnly: readonly string[] = ["bearer"];
@@ -54,38 +54,37 @@ const bearerOnly: readonly string[] = ["bearer"];
 const authorizationPattern = /^authorization$/i;
 
 const ordinaryOnly: readonly RateWindow[] = ["ordinary"];
-// The body tells which of them it is, and is not there yet.
+// The body decides between them and has not been read yet.
 const bothWindows: readonly RateWindow[] = ["ordinary", "backfill"];
 
-/** What the plugin works with. */
 export interface AuthenticationOptions {
   identity: Client<typeof IdentityService>;
   shares: RateShares;
   keyUse: KeyUse;
   keyEnds: KeyEnds;
   callerAgeMsMax: number;
-  /** Those of keys without limits of their own. */
+  /** Limits of keys that have none of their own. */
   limits: RateLimits;
 }
 
 export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, options) => {
   const { shares, keyUse, keyEnds } = options;
-  // By the hash of the secret. Keys that are not good are remembered too, so that guessing does not reach the database each time.
+  // Keyed by the hash of the secret. Invalid keys are cached too, so that repeated guesses do not reach the database.
   const callers = new LRUCache<string, { caller: Caller | null }, readonly RateWindow[]>({
     max: callersMax,
     ttl: options.callerAgeMsMax,
-    // Who it was is remembered, so that no share is asked for that is there already.
+    // The stale entry supplies the key id, so that no share is requested that is held already.
     noDeleteOnStaleGet: true,
     fetchMethod: async (secretHash, before, { context }) => ({
       caller: await authenticate(options, Buffer.from(secretHash, "hex"), before?.caller?.keyId, context),
     }),
   });
 
-  // Hashes that are being looked up: who asks for the same one waits for that answer, and costs nothing.
+  // Hashes with a lookup under way. A request for one of them joins that lookup and does not count as a guess.
   const asking = new Set<string>();
   const isOutdated = (caller: Caller | null): boolean =>
     caller !== null && keyEnds.isOutdated(caller.keyId, caller.askedAtMs);
-  async function look(secretHash: string, windows: readonly RateWindow[]): Promise<Caller | null> {
+  async function findKey(secretHash: string, windows: readonly RateWindow[]): Promise<Caller | null> {
     let known = callers.get(secretHash);
     if (known && !isOutdated(known.caller)) return known.caller;
     asking.add(secretHash);
@@ -102,9 +101,9 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     }
   }
 
-  /** The only credential of a request, if it can be a key at all: what has another form is never looked up. */
+  /** The secret of the request, if it has exactly one credential and it has the form of a key. */
   function readSecret({ raw, routeOptions }: FastifyRequest): string | undefined {
-    // Of two keys Node takes the first, and whoever is between us perhaps the other.
+    // With two Authorization headers Node uses the first; a proxy may use the other.
     const isOnly =
       raw.rawHeaders.filter((name, index) => index % 2 === 0 && authorizationPattern.test(name)).length === 1;
     const [, scheme = "", given] = (isOnly && credentialPattern.exec(raw.headers.authorization ?? "")) || [];
@@ -126,13 +125,13 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
       throw invalidKey();
     }
     const secretHash = hash("sha256", secret, "hex");
-    // A key that was good when it was last looked up is no guess, so it goes on from an address that others guess from.
+    // A key that was good at its last lookup is no guess, so other clients' guesses from its address do not block it.
     const isGuess = !callers.get(secretHash, { allowStale: true })?.caller && !asking.has(secretHash);
-    // Before anybody is asked: a guess that is one too many is not looked up.
+    // Counted before the lookup, so that a guess above the limit costs none.
     if (isGuess) app.takeGuess(request, reply);
     let isBad = false;
     try {
-      const caller = await look(secretHash, windows);
+      const caller = await findKey(secretHash, windows);
       if (!caller || caller.endsAtMs <= performance.now()) {
         isBad = true;
         if (!isGuess) app.takeGuess(request, reply);
@@ -152,7 +151,7 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     const caller = await findCaller(request, reply, windows);
     request.caller = caller;
     request.revision = revisionAsked(request) ?? caller.revision;
-    // Before anything that costs more; a request without the scope counts too.
+    // Counted before the costlier checks, so a request without the scope counts too.
     keyUse.note(caller);
     if (rateByBody) shares.prepare(caller, windows);
     else await app.takeRate(request, reply, "ordinary");
@@ -160,10 +159,7 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
   });
 });
 
-/**
- * Checks a scope.
- * @throws DaybookError `missing_scope`
- */
+/** @throws DaybookError `missing_scope` */
 export function requireScope(caller: Caller, scope: string): void {
   if (!caller.scopes.has(scope)) {
     throw new DaybookError("missing_scope", `The API key lacks the scope ${scope}.`);

@@ -1,7 +1,7 @@
 /**
- * Idempotency-Key: the same request with the same key is done once within 24 hours, and answered the same. A key is claimed before the route does
- * anything, with the id of an operation; services do what belongs to an operation once, so that one which was cut short at any instant is finished
- * by whoever asks next. The answer is kept before it is sent.
+ * Idempotency-Key: a request is executed once per key within 24 hours, and retries get the stored answer. The key is
+ * claimed with an operation id before the route does anything. Services are idempotent per operation, so the next retry
+ * finishes an operation that was interrupted at any point. The answer is stored before it is sent.
  */
 import { createHash } from "node:crypto";
 import { fastifyPlugin } from "fastify-plugin";
@@ -15,15 +15,16 @@ import { callerOf } from "./request.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request does, when it came with an Idempotency-Key. */
+    /** The claimed operation of a request with an Idempotency-Key. */
     operation: Operation | null;
-    /** Some of it is done and some is not: its answer is not kept, nor is its key free, and whoever asks again finishes it. */
+    /**
+     * The work is partly done: the answer is not stored and the key stays claimed, so that a retry finishes the work.
+     */
     isUnfinished: boolean;
-    /** The bytes of the body, kept for requests with an Idempotency-Key. */
+    /** The raw body, kept for requests with an Idempotency-Key. */
     bodyBytes: Buffer | null;
     /**
-     * Body of the answer as the other kind of key gets it: one that may see values of identifiers, when the caller's may not, and the other way round.
-     * Null when both get the same.
+     * The body of the answer for a key with the opposite right to see identifier values. Null if both bodies are equal.
      */
     otherBody: string | null;
   }
@@ -31,12 +32,11 @@ declare module "fastify" {
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 const writeMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"]);
-// What of an answer's head belongs to the answer, whoever it is given to.
+// Headers that are stored with the answer.
 const keptHeaders = ["content-type", "etag", "location"] as const;
 const revisionHeader = "service-version";
 const param = "Idempotency-Key";
 
-/** The header, as the OpenAPI document has it. */
 export const idempotencyKeyParameter = {
   name: param,
   in: "header",
@@ -79,7 +79,7 @@ export const idempotencyPlugin = fastifyPlugin<{ operations: Operations }>((app,
     try {
       await operations.finish(operation, outcomeOf(request, reply, payload));
     } catch (error) {
-      // Nobody is given an answer that is not kept.
+      // An answer that could not be stored must not be sent.
       for (const name of keptHeaders) reply.removeHeader(name);
       throw error;
     }
@@ -87,8 +87,8 @@ export const idempotencyPlugin = fastifyPlugin<{ operations: Operations }>((app,
 });
 
 /**
- * The operation that a request is, as a field of what is asked of services; nothing without an Idempotency-Key.
- * @param part names which part of the operation it is, when there are several.
+ * The operation id as a field of RPC requests; empty without an Idempotency-Key.
+ * @param part derives a separate id for each part of an operation that makes several calls.
  */
 export function operationOf({ operation }: FastifyRequest, part?: string | number): { operationId?: string } {
   if (!operation) return {};
@@ -97,17 +97,16 @@ export function operationOf({ operation }: FastifyRequest, part?: string | numbe
   return { operationId: encodeId("op", deriveUuid(decodeId("op", operationId, "operation_id"), String(part))) };
 }
 
-/** Whether a request is of an operation that changes something. */
 export function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
   return config.operation !== undefined && !config.operation.reads && writeMethods.has(method);
 }
 
-/** Whether a caller may see more of an identifier than its mask. */
+/** Whether the key may see unmasked identifier values. */
 export function maySeeValues(request: FastifyRequest): boolean {
   return callerOf(request).scopes.has("identifiers:read_value");
 }
 
-/** What makes a request the same: nothing of the key that it came with, so that a new key can repeat what an old one began. */
+/** Identifies the request without its API key, so that a retry with a new API key matches. */
 function fingerprintOf(request: FastifyRequest): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([request.method, request.raw.url]))
@@ -115,12 +114,12 @@ function fingerprintOf(request: FastifyRequest): Buffer {
     .digest();
 }
 
-/** Answers as the first request was answered, but for its id; without values of identifiers for a key that may not see them. */
+/** Replays the stored answer with the new request id, masked for a key that may not see identifier values. */
 function replay(request: FastifyRequest, reply: FastifyReply, answer: OperationAnswer): FastifyReply {
   const { [revisionHeader]: revision, ...headers } = answer.headers;
   request.revision = revisions.find((known) => known === revision) ?? request.revision;
   const kept = maySeeValues(request) ? answer.body : (answer.maskedBody ?? answer.body);
-  // As bytes, so that the content type stays as it is.
+  // Sent as bytes, so that Fastify does not change the content type.
   const body = Buffer.from(kept.replace(answer.requestId, request.id));
   return reply
     .code(answer.status)

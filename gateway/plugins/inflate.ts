@@ -1,6 +1,6 @@
 /**
- * Bodies on their way in. Compressed ones, gzip and deflate, are inflated no further than a body may be long; others are refused: Brotli and Zstandard let the sender choose
- * how many megabytes each reader sets aside.
+ * Inflates gzip and deflate, up to the body limit. Brotli and Zstandard are refused because the sender chooses how many
+ * megabytes of memory the decoder allocates.
  */
 import { PassThrough, Transform, type Readable } from "node:stream";
 import { createGunzip, createInflate } from "node:zlib";
@@ -14,7 +14,7 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
   deflate: createInflate,
 };
 
-/** What Fastify reads a body from. */
+/** The stream that Fastify reads a body from. */
 type Body = Transform & { receivedEncodedLength: number };
 
 export const inflatePlugin = fastifyPlugin((app) => {
@@ -23,7 +23,7 @@ export const inflatePlugin = fastifyPlugin((app) => {
     const { bodyLimit } = request.routeOptions;
     const count = request.countBody ?? (() => undefined);
     if (encoding === undefined || encoding === "identity") {
-      // Of others the length is announced, and counted.
+      // A body with Content-Length was counted when it was announced; a chunked one is counted as it arrives.
       const isChunked = request.headers["transfer-encoding"] !== undefined;
       return isChunked ? inflate(payload, new PassThrough(), bodyLimit, count) : payload;
     }
@@ -37,8 +37,8 @@ export const inflatePlugin = fastifyPlugin((app) => {
 });
 
 /**
- * Inflates a body. Ends with an error as soon as there is too much of it, on either side.
- * @param count is told of bytes that were inflated, and throws when there is no room for them.
+ * Inflates a body. Fails as soon as the compressed or the inflated size exceeds the limit.
+ * @param count is called with each inflated chunk's size; throws when the byte limits are exceeded.
  */
 function inflate(payload: Readable, inflater: Transform, bytesMax: number, count: (bytes: number) => void): Body {
   let inflated = 0;
@@ -57,7 +57,7 @@ function inflate(payload: Readable, inflater: Transform, bytesMax: number, count
   const body: Body = Object.assign(transform, { receivedEncodedLength: 0 });
   payload.on("data", (chunk: Buffer) => {
     body.receivedEncodedLength += chunk.length;
-    // Compressed text need not ever give a byte.
+    // Compressed input may never produce output.
     if (body.receivedEncodedLength > bytesMax) body.destroy(bodyTooLarge(bytesMax));
   });
   payload.once("error", (error) => body.destroy(error));
@@ -65,7 +65,7 @@ function inflate(payload: Readable, inflater: Transform, bytesMax: number, count
     body.destroy(new DaybookError("bad_request", "The body is not what its Content-Encoding says.", { cause }));
   });
   body.once("error", () => {
-    // What still comes is not looked at. The request itself must stay: over its connection goes the answer.
+    // Discards the rest. The request must not be destroyed because the answer uses its connection.
     payload.unpipe(inflater);
     inflater.destroy();
     payload.resume();

@@ -1,12 +1,11 @@
-/** Bodies are JSON in UTF-8, read without loss, and nothing else is taken. */
+/** Parses bodies as JSON in UTF-8 without loss; other content types are refused. */
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/values/errors.ts";
 import { parseJsonBody } from "#shared/json/body.ts";
 
-/** What a body may be. */
 export interface BodyRules {
-  /** Values that it may have. */
+  /** Maximum number of values. */
   valuesMax?: number | undefined;
   mayBeEmpty: boolean;
 }
@@ -14,15 +13,12 @@ export interface BodyRules {
 export const jsonBodyPlugin = fastifyPlugin((app) => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) =>
-    // Some clients send the type with every request. A deletion has no body.
+    // Some clients send the content type with every request, also with DELETE, which has no body.
     readJsonBody(request, body, { mayBeEmpty: request.method === "DELETE" }),
   );
 });
 
-/**
- * Reads a body, as a parser of Fastify.
- * @throws DaybookError `invalid_json`
- */
+/** @throws DaybookError `invalid_json` */
 export async function readJsonBody(
   request: FastifyRequest,
   body: Buffer,

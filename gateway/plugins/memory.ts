@@ -1,6 +1,7 @@
 /**
- * Keeps each key, and all together, from taking more of the gateway's memory than is theirs: by bodies that are arriving or being worked on, by answers
- * that their clients have not taken, and by pages of lists that are being made. Requests without a key are counted by client address.
+ * Limits the memory of each key and of all keys: bodies in processing, answers that clients have not read, and list
+ * pages
+ * being made. Requests without a key are counted by client address.
  */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -14,7 +15,7 @@ import { listShare, type ByteLimits, type PageLimits } from "../listener/limits.
 declare module "fastify" {
   interface FastifyRequest {
     /**
-     * Counts bytes of a body that arrive without having been announced.
+     * Counts bytes of a body without Content-Length, or after inflation.
      * @throws DaybookError `rate_limited` or `service_unavailable`
      */
     countBody: ((bytes: number) => void) | null;
@@ -22,10 +23,9 @@ declare module "fastify" {
 }
 
 const retryAfterMs = 1_000;
-// Longer than any call to a service may take.
+// Longer than the calls of a list may take.
 const madeMsMax = 30_000;
 
-/** What the plugin works with. */
 export interface MemoryOptions {
   bytes: ByteLimits;
   pages: PageLimits;
@@ -44,7 +44,7 @@ export const memoryPlugin = fastifyPlugin<MemoryOptions>((app, { bytes, pages, r
     const short = answers.shortage(holder, 0);
     if (short) throw refusal(short, "answers that are not read");
     const held = new Map([bodies, answers].map((kind) => [kind, 0]));
-    // What its client has left takes nothing any more: nobody would give it back.
+    // Once the connection is closed nothing is counted, because nothing would subtract it.
     let isOver = reply.raw.destroyed;
     const hold = (kind: BytesUnderWay, more: number): void => {
       if (isOver) return;
@@ -58,23 +58,23 @@ export const memoryPlugin = fastifyPlugin<MemoryOptions>((app, { bytes, pages, r
     };
     request.countBody = countBody;
     holdAnswer.set(request, (more) => hold(answers, more));
-    // The request keeps its body until then, and the socket the answer.
+    // The request holds its body, and the socket the answer, until the connection closes.
     reply.raw.once("close", () => {
       isOver = true;
       for (const [kind, count] of held) kind.add(holder, -count);
     });
     const announced = Number(request.headers["content-length"] ?? 0);
-    // One that is longer is refused for that, unread.
+    // A longer body is refused unread for its length.
     if (announced <= request.routeOptions.bodyLimit) countBody(announced);
   });
   app.addHook("onSend", async (request, _reply, payload) => {
     if (typeof payload === "string" || Buffer.isBuffer(payload)) holdAnswer.get(request)?.(Buffer.byteLength(payload));
   });
-  // Behind that: when the turn of a page ends, its bytes are counted.
+  // Registered after that hook, so that the bytes of a page are counted before its slot is released.
   limitPages(app, pages, (holder) => answers.shortage(holder, 0, listShare));
 });
 
-/** Lets a page of a list be made only when it is its key's turn, and its key has not left too many pages unread. */
+/** Queues list pages by key, and refuses them while the key has left too many pages unread. */
 function limitPages(app: FastifyInstance, limits: PageLimits, shortage: (holder: string) => Shortage | undefined) {
   const turns = createFairShare({
     slotsMax: limits.pagesMax,
@@ -91,7 +91,8 @@ function limitPages(app: FastifyInstance, limits: PageLimits, shortage: (holder:
     const gone = new AbortController();
     reply.raw.once("close", () => {
       gone.abort(clientGone());
-      // A page that is being made goes on without its client, and its turn with it; but not for good, should it never come to its end.
+      // The page is still made after its client has gone and keeps its slot; the timeout frees the slot if it never
+      // ends.
       if (ends.has(request)) setTimeout(() => ends.get(request)?.(), madeMsMax).unref();
     });
     const holder = holderOf(request);
@@ -116,7 +117,7 @@ function holderOf({ caller, ip }: FastifyRequest): string {
   return caller?.keyId ?? clientOf(ip);
 }
 
-/** Nobody reads it. */
+/** The client never reads this error. */
 function clientGone(): DaybookError {
   return new DaybookError("bad_request", "The connection was closed before the answer.");
 }
@@ -126,7 +127,9 @@ function refusal(shortage: Shortage, what: string): DaybookError {
     const message = `The gateway has too many ${what} for the moment. Try again.`;
     return new DaybookError("service_unavailable", message);
   }
-  const message = `There are too many ${what} for this key. Read the answers of earlier requests, send fewer at a time, and try again.`;
+  const message =
+    `There are too many ${what} for this key. Read the answers of earlier requests, send fewer at a time, ` +
+    "and try again.";
   return new DaybookError("rate_limited", message, { retryAfterMs });
 }
 

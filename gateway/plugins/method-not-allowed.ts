@@ -1,8 +1,12 @@
-/** Known path, wrong method: 405 with Allow, in the error form of the surface. Register it after the routes of a scope. */
+/**
+ * Answers 405 with Allow for a known path, in the error form of the surface. Register it after the routes of a scope.
+ */
 import type { FastifyInstance } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
 
-/** Notes the routes that a scope registers from here on; the function that it returns adds the answers for all other methods. */
+/**
+ * Collects the routes registered in a scope from here on. The returned function adds 405 routes for all other methods.
+ */
 export function collectMethods(app: FastifyInstance): () => void {
   const allowed = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -17,7 +21,7 @@ export function collectMethods(app: FastifyInstance): () => void {
         method: app.supportedMethods.filter((method) => !known.has(method)),
         url: url.slice(app.prefix.length),
         config: { isRefusal: true },
-        // Before the body is looked at.
+        // In onRequest, before the body is read.
         onRequest: async (request, reply) => {
           void reply.header("allow", allow);
           throw new DaybookError(

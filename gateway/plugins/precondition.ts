@@ -1,4 +1,4 @@
-/** If-Match on a write that does not look at it: refused, as whoever sends it relies on it. */
+/** Refuses If-Match on writes that ignore it, because the client relies on it. */
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/values/errors.ts";
 import { isWrite } from "./idempotency.ts";

@@ -1,4 +1,4 @@
-/** Rate limits: fixed windows of a minute by key, as rate/shares.ts keeps them. Requests without a good key have a window by client address. */
+/** Rate limits: fixed windows of a minute by key (rate/shares.ts), and by client address without a good key. */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -11,24 +11,23 @@ declare module "fastify" {
   interface FastifyInstance {
     /**
      * Takes one request from a window of its key.
-     * @throws DaybookError `rate_limited`, or `service_unavailable` when nobody can tell
+     * @throws DaybookError `rate_limited`, or `service_unavailable` when no share could be leased
      */
     takeRate(request: FastifyRequest, reply: FastifyReply, window: RateWindow): Promise<void>;
     /**
-     * Takes a request without a good key from the window of its client address. It says so in the headers.
+     * Takes a request without a good key from the window of its client address and sets the rate headers.
      * @throws DaybookError `rate_limited`
      */
     takeGuess(request: FastifyRequest, reply: FastifyReply): void;
-    /** Gives back what takeGuess took, as it was not a guess or is not known to be one. */
+    /** Undoes takeGuess for a request that was not shown to be a guess. */
     returnGuess(request: FastifyRequest, reply: FastifyReply): void;
-    /** Takes a request that failed before it was counted, and returns what to answer: what it failed with, or that it is one too many. */
+    /** Counts a request that failed before it was counted. Returns that error, or the rate limit error instead. */
     settleRate(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<unknown>;
-    /** The headers for a client address, for answers that pass no hook. */
+    /** Rate headers of a client address, for answers that pass no hook. */
     rateHeaders(address: string): Record<string, number>;
   }
 }
 
-/** What the plugin works with. */
 export interface RateLimitOptions {
   shares: RateShares;
   addresses: AddressWindows;
@@ -65,7 +64,7 @@ export const rateLimitPlugin = fastifyPlugin<RateLimitOptions>((app, { shares, a
     if (rateByBody && request.caller) await app.takeRate(request, reply, rateByBody(request.body));
   });
 
-  // A body that could not be read cost its caller a request all the same.
+  // A request whose body could not be read counts too.
   app.decorate("settleRate", async (request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<unknown> => {
     if (!request.caller || reply.hasHeader("ratelimit-limit")) return error;
     try {
@@ -78,7 +77,7 @@ export const rateLimitPlugin = fastifyPlugin<RateLimitOptions>((app, { shares, a
 
   app.decorate("rateHeaders", (address: string) => toHeaders(addresses.peek(address)));
 
-  // What is not counted: paths that there are not, and those that ask for no key.
+  // Unknown paths and routes without a key are not counted.
   app.addHook("onSend", async (request, reply) => {
     if (!reply.hasHeader("ratelimit-limit")) void reply.headers(app.rateHeaders(request.ip));
   });

@@ -1,4 +1,3 @@
-/** What every request carries from its first moment on. */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyRequest } from "fastify";
 import { newId } from "#shared/values/ids.ts";
@@ -10,17 +9,17 @@ import { revisionAsked } from "./revision.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who calls; null until the key is known to be good. */
+    /** Null until the key is authenticated. */
     caller: Caller | null;
-    /** The revision to answer in. */
+    /** The revision of the answer. */
     revision: Revision;
   }
 }
 
-// Far more than any client sends of its own.
+// Far more than clients send.
 const headersMax = 100;
 
-/** Gives each request its id. The id is ours: one that a client sends is not looked at. */
+/** The id is ours: a client's X-Request-Id is ignored. */
 export function newRequestId(): string {
   return newId("req");
 }
@@ -30,9 +29,9 @@ export const requestPlugin = fastifyPlugin((app) => {
   app.decorateRequest("revision", newestRevision);
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("x-request-id", request.id);
-    // For what is refused before anybody knows who calls.
+    // For answers that are sent before authentication.
     request.revision = revisionAsked(request) ?? newestRevision;
-    // A name and a value each.
+    // rawHeaders alternates names and values.
     if (request.raw.rawHeaders.length > 2 * headersMax)
       throw tooLargeHeaders(`There are more than ${headersMax} headers.`);
   });
@@ -41,13 +40,13 @@ export const requestPlugin = fastifyPlugin((app) => {
   });
 });
 
-/** The caller of a route that asks for a key. */
+/** @throws Error on a route that does not authenticate */
 export function callerOf(request: FastifyRequest): Caller {
   if (!request.caller) throw new Error("this route does not authenticate");
   return request.caller;
 }
 
-/** On whose behalf a request makes calls. */
+/** The request id and the caller, for RPC calls. */
 export function callOf(request: FastifyRequest): Call {
   return { requestId: request.id, caller: request.caller?.keyId ?? "gateway" };
 }

@@ -1,4 +1,4 @@
-/** The revision that a request is answered in: the key's, or what Service-Version asks for. */
+/** The revision of the answer: the key's, or the one that Service-Version asks for. */
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -12,7 +12,7 @@ export const revisionPlugin = fastifyPlugin((app) => {
   });
 });
 
-/** The revision that a request asks for, if it asks for one that there is. */
+/** The revision that Service-Version asks for; undefined without a valid one. */
 export function revisionAsked(request: FastifyRequest): Revision | undefined {
   const asked = request.headers["service-version"];
   if (asked === undefined) return undefined;
@@ -25,11 +25,11 @@ export function revisionAsked(request: FastifyRequest): Revision | undefined {
 
 /**
  * The newest revision that is not after a date.
- * @throws DaybookError `invalid_revision` for what is no date, and for one before the first revision.
+ * @throws DaybookError `invalid_revision` for text that is no date, or a date before the first revision
  */
 export function readRevision(text: string): Revision {
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text) && parseDateTime(`${text}T00:00Z`) !== undefined;
-  // Dates of this form are in order when their texts are.
+  // Dates of this form sort like their texts.
   const revision = isDate ? revisions.findLast((known) => known <= text) : undefined;
   if (!revision) {
     const message = `Service-Version is a date such as 2026-11-01, from ${revisions[0]} on.`;

@@ -1,10 +1,10 @@
 /**
- * Headers that keep browsers and caches from making more of an answer than it is. Strict-Transport-Security is not among them: whoever ends TLS
- * in front of the gateway knows whether the whole host has it, and over plain HTTP browsers pass it over.
+ * Security headers. Strict-Transport-Security is not among them: the proxy that terminates TLS knows whether the whole
+ * host uses it, and browsers ignore it over plain HTTP.
  */
 import { fastifyPlugin } from "fastify-plugin";
 
-/** For every answer that does not say otherwise: data, nothing of which is to be shown as a page, sniffed or kept. */
+/** Defaults for answers that do not set these headers: data that must not be rendered, sniffed or cached. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

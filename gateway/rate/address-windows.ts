@@ -1,22 +1,21 @@
-/** Windows of client addresses, for requests without a good key: counted in this process, by the minutes of the services' clock. */
+/** Rate windows of client addresses, for requests without a good key. Counted per gateway process. */
 import { clientOf } from "../listener/addresses.ts";
 import type { Rate } from "./limits.ts";
 import type { WindowClock } from "./window-clock.ts";
 
-/** See above. */
 export interface AddressWindows {
   /** Takes a request from the window of an address. */
   take(address: string): Rate;
-  /** What is known of a window. */
+  /** Reads a window without taking a request. */
   peek(address: string): Rate;
-  /** Gives back what was taken for a request that turned out to have a good key. */
+  /** Returns a request whose key turned out to be good. */
   giveBack(address: string): void;
 }
 
-// Windows that are kept apart; the addresses beyond share one.
+// Addresses beyond this limit share one window.
 const windowsMax = 100_000;
 
-/** @param limit requests a minute of each address. */
+/** @param limit requests a minute per address. */
 export function createAddressWindows(clock: WindowClock, limit: number): AddressWindows {
   let windowNumber = 0;
   let counts = new Map<string, number>();

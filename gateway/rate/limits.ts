@@ -6,17 +6,16 @@ export interface RateLimits {
   backfill: number;
 }
 
-/** Which window a request is taken from. */
 export type RateWindow = keyof RateLimits;
 
-/** What there is to say of a window, in headers and in a refusal. */
+/** The state of a window, for headers and refusals. */
 export interface Rate {
   limit: number;
-  /** Requests left in the window, as far as is known here. */
+  /** Requests left in the window, as far as this gateway knows. */
   remaining: number;
   /** Whole seconds until the window ends. */
   resetSeconds: number;
-  /** Whether the request is one too many. */
+  /** Whether the request exceeds the limit. */
   isOver: boolean;
 }
 

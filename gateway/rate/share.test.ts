@@ -52,7 +52,7 @@ test("goes over to what was leased ahead when the window ends, and to nothing wh
   expect(share.lacks(2)).toBe(false);
   share.moveTo(2);
   expect(share.current).toMatchObject({ number: 2, unspent: 5, left: 995 });
-  // A clock that is set back finds the new window again, and nothing of the one before.
+  // When the clock is set back, the new window is kept and the old one starts empty.
   share.moveTo(1);
   expect(share.current).toMatchObject({ number: 1, unspent: 0, isKnown: false });
   share.moveTo(2);

@@ -1,22 +1,21 @@
 /**
- * What a gateway holds of a key's windows: how many requests it may still admit by itself, and how many it should ask for. Rules only; the
- * asking is done by shares.ts.
+ * The share of a key's windows that a gateway has leased, and how many requests it should lease next. shares.ts leases.
  */
 
-/** What is known of one window. */
+/** One window. */
 export interface Pool {
-  /** Which window, counted from 1970. */
+  /** Minutes since 1970. */
   number: number;
-  /** Whether identity has answered for it. */
+  /** Whether identity has answered for this window. */
   isKnown: boolean;
   limit: number;
-  /** Requests that nobody had leased, as of the last answer. */
+  /** Requests that no gateway had leased, as of the last answer. */
   left: number;
-  /** Requests leased and not made yet. */
+  /** Requests leased and not yet admitted. */
   unspent: number;
 }
 
-/** What was granted of a window. */
+/** A lease of a window. */
 export interface Grant {
   number: number;
   granted: number;
@@ -24,23 +23,23 @@ export interface Grant {
   limit: number;
 }
 
-/** The largest share that is asked for before it is known how fast it will be used. */
+/** The largest share that is requested before the rate of use is known. */
 export const shareDefaultMax = 64;
-// A share that lasts shorter is doubled, and one that lasts longer is halved.
+// A share that lasts shorter than the minimum is doubled; one that lasts longer than the maximum is halved.
 const lastsMsMin = 500;
 const lastsMsMax = 4_000;
 const idleTicksMax = 5;
 
-/** The smallest share that is asked for: a hundredth of the limit, so that what gateways with few requests hold stays little. */
+/** The smallest request for a share: 1 % of the limit, so that gateways with little traffic hold little. */
 function smallestShare(limit: number): number {
   return Math.min(shareDefaultMax, Math.ceil(limit / 100));
 }
 
-/** What a gateway holds of one of a key's two windows, now and for the minute to come. */
+/** The share of one of a key's two windows: the current minute and the next. */
 export class Share {
   current: Pool;
   next: Pool | undefined;
-  /** How many requests to ask for. */
+  /** Requests to lease at a time. */
   #size: number;
   #grantedAtMs = Number.NEGATIVE_INFINITY;
   #usedInTick = 0;
@@ -51,16 +50,16 @@ export class Share {
     this.#size = smallestShare(limit);
   }
 
-  /** Goes to the window that is now. What is left of the one before is worth nothing any more. */
+  /** Moves to the current window. Unspent requests of an earlier window expire. */
   moveTo(number: number): void {
     const { current, next } = this;
     if (current.number === number) return;
     this.current = next?.number === number ? next : newPool(number, current.limit);
-    // A clock that was set back a little comes by here again.
+    // The clock may be corrected backwards and then reach this window again.
     this.next = current.number > number ? current : undefined;
   }
 
-  /** Makes a request, if there is one to make. */
+  /** Admits one request if any is left. @returns whether it did. */
   spend(): boolean {
     if (this.current.unspent === 0) return false;
     this.current.unspent--;
@@ -68,24 +67,24 @@ export class Share {
     return true;
   }
 
-  /** Whether it is time to ask for more, so that nobody has to wait for it. */
+  /** Whether to lease more now, so that no request has to wait. */
   get isLow(): boolean {
     const { left, unspent } = this.current;
     return left > 0 && unspent <= this.#size / 2;
   }
 
-  /** Whether all of the window is used up, as far as is known. */
+  /** Whether the window is used up, as far as this gateway knows. */
   get isExhausted(): boolean {
     const { isKnown, left, unspent } = this.current;
     return isKnown && left === 0 && unspent === 0;
   }
 
-  /** Whether nothing is known of a window, this or the next. */
+  /** Whether a window, the current or the next, still has to be leased. */
   lacks(number: number): boolean {
     return !(this.current.number === number ? this.current.isKnown : this.next?.number === number);
   }
 
-  /** How many requests to ask for now, when so many wait. */
+  /** The number of requests to lease now. @param waiting requests that wait for the lease. */
   wanted(waiting: number, nowMs: number): number {
     const lastedMs = nowMs - this.#grantedAtMs;
     if (lastedMs < lastsMsMin) this.#resize(this.#size * 2);
@@ -93,7 +92,7 @@ export class Share {
     return Math.min(this.current.limit, Math.max(this.#size, waiting));
   }
 
-  /** Takes what was granted; of a window that is over nothing can be used. */
+  /** Adds a lease; one of a past window is dropped. */
   add({ number, granted, left, limit }: Grant, nowMs: number): void {
     if (number > this.current.number && this.next?.number !== number) this.next = newPool(number, limit);
     const pool = [this.current, this.next].find((known) => known?.number === number);
@@ -106,9 +105,10 @@ export class Share {
   }
 
   /**
-   * Looks back on the time since the last tick, and lets go of what will hardly be needed: what is beyond twice the use of that time and a
-   * smallest share; that too once the key has been idle for a while, or when the window ends soon and much of it is gone.
-   * @returns how many requests to give back.
+   * Keeps twice the use since the last tick, or the smallest share if that is more, and releases the excess. The
+   * smallest
+   * share is released too once the key is idle, or near the end of a window of which more than half is leased.
+   * @returns the number of requests to return to identity.
    */
   tick(isEnding: boolean): number {
     const { current } = this;
@@ -122,12 +122,11 @@ export class Share {
     if (unused <= 0) return 0;
     this.#resize(kept);
     current.unspent = kept;
-    // So that what remains of the window stays true: others may have it now.
+    // Other gateways may lease the returned requests now.
     current.left += unused;
     return unused;
   }
 
-  /** Whether the key has made no request for some ticks. */
   get isIdle(): boolean {
     return this.#idleTicks >= idleTicksMax;
   }

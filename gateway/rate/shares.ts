@@ -1,12 +1,17 @@
 /**
- * Rate limits of keys, kept together with all other gateways and without a round trip for a request. A gateway leases shares of a window
- * from the identity service and admits requests from its share in memory. It asks for more before a share is used up, the sooner and the more
- * the faster it is used; near the end of a window's limit shares are small, so that little of it is left where it is not needed; and what
- * it does not need it gives back. The first share of a key comes with its authentication, that of the next window before it begins.
+ * Rate limits of keys over all gateways, without a round trip for each request. A gateway leases shares of a window
+ * from
+ * the identity service and admits requests from its share in memory. It leases more before a share is used up; a share
+ * grows with the rate of use. Near the end of a window's limit shares get small, so that little of the limit is
+ * stranded;
+ * unneeded requests are returned. A key's first share comes with its authentication, the next window's before it
+ * begins.
  *
- * Nothing is admitted that was not leased, so all gateways together never exceed a limit. A request waits for an answer only when the share
- * is used up and the window is not, and then together with all others of its key. When there is no answer it is refused with 503, as nobody
- * knows whether it would be one too many. A share that is lost with its gateway, or with an answer on its way, comes back with the next window.
+ * Only leased requests are admitted, so all gateways together never exceed a limit. Requests of a key wait for one
+ * shared
+ * lease only while its share is used up and the window is not. If the lease fails they get 503, because nobody knows
+ * whether the limit is reached. A share that is lost with its gateway or with an answer counts as used until the next
+ * window.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
@@ -29,31 +34,29 @@ import type { Rate, RateLimits, RateWindow } from "./limits.ts";
 import { Share, shareDefaultMax, type Grant } from "./share.ts";
 import { createWindowClock, startOfWindow, windowAt, type WindowClock } from "./window-clock.ts";
 
-/** A key, and its limits. */
 export interface LimitedKey {
   keyId: string;
   propertyId: string;
   limits: RateLimits;
 }
 
-/** A share that is asked for. */
+/** A request for a share. */
 export type Wish = MessageInitShape<typeof LeaseWishSchema>;
 
-/** See above. */
 export interface RateShares extends Closable {
   readonly clock: WindowClock;
-  /** What to ask for while a key is authenticated, who may not be known yet: the shares that it will need at once. */
+  /** The shares to lease together with an authentication. The key id is undefined while it is unknown. */
   wishes(keyId: string | undefined, windows: readonly RateWindow[]): Wish[];
-  /** Takes the shares that came with the authentication. */
+  /** Adds the shares that came with the authentication. */
   learn(key: LimitedKey, leases: readonly Lease[]): void;
-  /** Begins to ask for what a key will need, unless it is there. */
+  /** Starts to lease the current windows of a key unless they are known. */
   prepare(key: LimitedKey, windows: readonly RateWindow[]): void;
   /**
    * Takes a request from a window.
-   * @throws DaybookError `service_unavailable` when nobody can tell whether there is one left.
+   * @throws DaybookError `service_unavailable` when no share could be leased
    */
   take(key: LimitedKey, window: RateWindow): Promise<Rate>;
-  /** What is known of a window. */
+  /** Reads a window without taking a request. */
   peek(key: LimitedKey, window: RateWindow): Rate;
 }
 
@@ -61,9 +64,9 @@ interface Entry {
   key: LimitedKey;
   window: RateWindow;
   share: Share;
-  /** Windows that are being asked for. */
+  /** Leases under way, by window number. */
   asking: Map<number, Promise<void>>;
-  /** Requests that wait for an answer. */
+  /** Requests that wait for a lease. */
   waiting: number;
   askedAtMs: number;
   failure: { error: DaybookError; untilMs: number } | undefined;
@@ -72,21 +75,22 @@ interface Entry {
 const entriesMax = 20_000;
 const wishesMax = 500;
 const wishesQueuedMax = 50_000;
-// As long as a request waits: an answer that nobody waits for any more is lost with what it grants.
+// Equal to waitMsMax, because a lease that arrives after its requests gave up is lost.
 const callTimeoutMs = 5_000;
 const waitMsMax = callTimeoutMs;
-// Others may give back what they do not need, so a window that was used up is looked at again.
+// Other gateways may return requests, so a window that was used up is polled again.
 const askAgainMs = 1_000;
 const failureMs = 250;
 const tickMs = 2_000;
-// The next window is leased from then on. Longer than a gateway remembers who a key is, so that a key that is known then, or becomes known
-// later and brings its share along, never waits.
+// The next window is leased this early. Longer than a cached key's maximum age (callerAgeMsMax), so that no known key
+// has
+// to wait: either it leases ahead, or its authentication brings the share.
 const aheadSeconds = 10;
 const endingSeconds = 15;
 const call = systemCall("gateway", callTimeoutMs);
 const messageOfWindow = { ordinary: WindowMessage.ORDINARY, backfill: WindowMessage.BACKFILL } as const;
 
-/** @param limits those of keys without limits of their own. */
+/** @param limits of keys that have none of their own. */
 export function createRateShares(options: {
   identity: Client<typeof IdentityService>;
   clock: Clock;
@@ -97,7 +101,7 @@ export function createRateShares(options: {
   const clock = createWindowClock(options.clock);
   const entries = new Map<string, Entry>();
 
-  /** @param number of the window that is now. */
+  /** @param number of the current window. */
   function entryOf(key: LimitedKey, window: RateWindow, number: number): Entry {
     const name = `${window} ${key.keyId}`;
     let entry = entries.get(name);
@@ -111,7 +115,7 @@ export function createRateShares(options: {
     return entry;
   }
 
-  /** Forgets the key that has been known for the longest time. What it had is given back. */
+  /** Evicts the key that was added first and has no lease under way, and returns its requests. */
   function makeRoom(): void {
     for (const [name, entry] of entries) {
       if (entry.asking.size > 0) continue;
@@ -149,10 +153,13 @@ export function createRateShares(options: {
     queueFull: () => serviceUnavailable(new Error("too many shares are asked for")),
   });
 
-  /** Asks for a share, once at a time. Never rejects: a failure is remembered for a moment, and no other attempt made within it. */
+  /**
+   * Leases a share; concurrent calls share one request. Never rejects: it stores a failure and does not retry for
+   * failureMs.
+   */
   function ask(entry: Entry, number: number): Promise<void> {
-    const under = entry.asking.get(number);
-    if (under) return under;
+    const underWay = entry.asking.get(number);
+    if (underWay) return underWay;
     const nowMs = performance.now();
     if (entry.failure && nowMs < entry.failure.untilMs) return Promise.resolve();
     entry.askedAtMs = nowMs;
@@ -206,11 +213,11 @@ export function createRateShares(options: {
     }
   }
 
-  /** Never repeats itself: what came twice would be granted twice. */
+  /** Without retry, because a retry could return the same requests twice. */
   async function giveBack(unused: readonly Unused[]): Promise<void> {
     for (let at = 0; at < unused.length; at += wishesMax) {
-      const some = unused.slice(at, at + wishesMax);
-      await identity.returnRequests({ unused: some }, call).catch((error: unknown) => {
+      const chunk = unused.slice(at, at + wishesMax);
+      await identity.returnRequests({ unused: chunk }, call).catch((error: unknown) => {
         log.warn(
           { err: error },
           "unused requests of rate windows could not be given back, and are lost until they end",
@@ -287,7 +294,7 @@ function toUnused({ key, window }: Entry, number: number, count: number): Unused
   return { propertyId, keyId, window: messageOfWindow[window], startsAt: toTimestamp(startOfWindow(number)), count };
 }
 
-/** All that an entry still has. */
+/** All unspent requests of an entry. */
 function release(entry: Entry): Unused[] {
   const pools = [entry.share.current, entry.share.next];
   return pools.flatMap((pool) => {

@@ -1,32 +1,30 @@
 /**
- * The clock of rate windows. Windows begin with the minutes of the identity service's clock, so that all gateways mean the same by them. A
- * gateway whose own clock cannot be right, by what an answer of the service says of the time, goes by the service's from then on.
+ * The clock of rate windows. Windows begin with the minutes of the identity service's clock, so that all gateways
+ * agree.
+ * A gateway corrects its own clock when an answer of the service proves it wrong.
  */
 import type { Clock, Micros } from "#shared/values/clock.ts";
 import { windowSeconds } from "./limits.ts";
 
-/** See above. */
 export interface WindowClock {
-  /** The window that is now, counted from 1970, and how much of it is left. */
+  /** The current window as minutes since 1970, and the seconds left of it. */
   now(): { number: number; resetSeconds: number };
-  /** Notes the time; what it returns is to be told what the service said the time was, once its answer has come. */
+  /** Call before a request to identity; call the returned function with the service's time from the answer. */
   ask(): (serviceNow: Micros) => void;
 }
 
 const windowMicros = windowSeconds * 1_000_000;
 
-/** When a window begins. */
 export function startOfWindow(number: number): Micros {
   return number * windowMicros;
 }
 
-/** The window that begins at an instant. */
+/** The window that an instant lies in. */
 export function windowAt(start: Micros): number {
   return Math.floor(start / windowMicros);
 }
 
 export function createWindowClock(clock: Clock): WindowClock {
-  // What is added to the clock of this machine.
   let offset = 0;
   return {
     now() {
@@ -38,8 +36,9 @@ export function createWindowClock(clock: Clock): WindowClock {
       const sent = clock.nowMicros();
       return (serviceNow) => {
         const received = clock.nowMicros();
-        // The service read its clock between the two, so the difference of the clocks lies within these bounds. It is moved only as far as it
-        // must be: clocks that agree are left alone, however long the answer was on its way.
+        // The service read its clock between sending and receiving, which bounds the offset. The offset changes only as
+        // far as
+        // necessary, so a clock that may be right is not corrected, however long the answer took.
         const [min, max] = [serviceNow - received, serviceNow - sent];
         if (min <= max) offset = Math.min(max, Math.max(min, offset));
       };

@@ -1,4 +1,4 @@
-/** Exchanges: what handlers are given of a request, on every surface. */
+/** Exchanges: the request as handlers of every surface get it. */
 import { Code, ConnectError, type CallOptions } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { EventInput, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
@@ -14,7 +14,6 @@ import { callerOf, callOf } from "../plugins/request.ts";
 import type { Profiles, Upserted } from "../profiles.ts";
 import type { Recording } from "../recording.ts";
 
-/** What the handlers of every surface work with. */
 export interface SurfaceContext {
   bindServices: (options: CallOptions) => Services;
   recording: Recording;
@@ -24,7 +23,7 @@ export interface SurfaceContext {
   log: Log;
 }
 
-/** See above. Surfaces add the query and the body, read and checked. */
+/** Surfaces extend it with the checked query and body. */
 export class Exchange {
   readonly context: SurfaceContext;
   readonly request: FastifyRequest;
@@ -43,43 +42,42 @@ export class Exchange {
     return this.caller.propertyId;
   }
 
-  /** The services on behalf of the caller. Calls of an operation that only reads end once the client has gone. */
+  /** The services on behalf of the caller. Calls of a read are cancelled when the client disconnects. */
   get services(): Services {
     this.#services ??= this.context.bindServices(this.#callOptions());
     return this.#services;
   }
 
-  /** Whether the caller may see more of an identifier than its mask. */
+  /** Whether the caller may see unmasked identifier values. */
   get showsValues(): boolean {
     return maySeeValues(this.request);
   }
 
-  /** Records one event; its result holds the whole event. */
+  /** Records one event. The result holds the whole event. */
   recordEvent(event: EventInput): Promise<RecordEventResult> {
     return this.context.recording.recordOne(this.propertyId, event, this.#call);
   }
 
-  /** Records 1 to 1,000 events; the results, in order, hold their ids. */
+  /** Records 1 to 1,000 events. The results are in order and hold the ids. */
   recordEvents(events: EventInput[]): Promise<RecordEventResult[]> {
     return this.context.recording.recordBatch(this.propertyId, events, this.#call);
   }
 
-  /** Reads a profile as it is, be it merged; undefined when the property has none of this id. */
+  /** Reads a profile, also a merged one; undefined if the property has none of this id. */
   readProfile(profileId: string): Promise<Profile | undefined> {
     return this.context.profiles.readOne(this.propertyId, profileId, this.#call);
   }
 
-  /** The same; of a merged profile it reads the survivor. */
+  /** Like readProfile, but follows merges to the survivor. */
   readSurvivor(profileId: string): Promise<Profile | undefined> {
     return this.context.profiles.readSurvivor(this.propertyId, profileId, this.#call);
   }
 
-  /** Upserts one profile. @throws DaybookError why it was refused. */
+  /** @throws DaybookError why the upsert was refused */
   upsertProfile(request: UpsertProfileRequest): Promise<Upserted> {
     return this.context.profiles.upsertOne(this.propertyId, request, this.#call);
   }
 
-  /** On whose behalf calls are made. */
   get #call(): Call {
     return callOf(this.request);
   }
@@ -92,7 +90,7 @@ export class Exchange {
 
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  // The request itself closes as soon as its body is read.
+  // The request emits close once its body is read, so the answer is observed instead.
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) gone.abort(new ConnectError("the client has gone", Code.Canceled));
   });

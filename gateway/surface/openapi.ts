@@ -1,35 +1,35 @@
-/** What every surface's part of the OpenAPI document is made of. */
+/** Building blocks of every surface's part of the OpenAPI document. */
 import type { Operation } from "./operation.ts";
 import { changes, type Route } from "./routes.ts";
 
 export type Json = Record<string, unknown>;
 
-/** What a surface says of itself. */
+/** A surface's part of the document. */
 export interface SurfaceDescription {
   tags: readonly { name: string; description: string }[];
   paths: Readonly<Record<string, Json>>;
   schemas: Readonly<Record<string, unknown>>;
   securitySchemes: Readonly<Record<string, unknown>>;
-  /** Examples that its operations refer to. */
+  /** Examples that the operations refer to. */
   examples?: Readonly<Record<string, object>>;
 }
 
-/** What a surface says of a route in its own way. */
+/** The parts of a route's description that differ between surfaces. */
 export interface RouteDescription {
   tag: string;
-  /** Ways to authenticate, where they are not those of the whole document. */
+  /** Security schemes, where they differ from the document's. */
   security?: readonly Json[];
   parameters: readonly Json[];
-  /** The content of the body, by its media type. */
+  /** Request body by media type. */
   body: Json | undefined;
-  /** The content of a good answer, by its media type. */
+  /** Successful answer by media type. */
   answer: Json;
-  /** Headers of a good answer with a status. */
+  /** Headers of a successful answer. */
   headers(status: string): Json;
   refusals: Json;
 }
 
-/** Headers of answers, which operations refer to by these names. */
+/** Response headers, by the names that operations refer to. */
 export const headers: Json = {
   RequestId: { description: "The same as meta.request_id", schema: { type: "string" } },
   Revision: { description: "The revision that the answer is in", schema: { type: "string", format: "date" } },
@@ -50,7 +50,7 @@ export const headers: Json = {
   Location: { description: "Where the new resource is", schema: { type: "string" } },
   NotReplayed: {
     description: "false: an error that did nothing is never the answer to an earlier request",
-    // A path that cannot be read is refused before its route is known.
+    // A malformed path is refused before its route is known.
     required: false,
     schema: { type: "boolean" },
   },
@@ -60,10 +60,9 @@ export const headers: Json = {
   },
 };
 
-/** A reference to a header. */
 export const header = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 
-/** Headers of every answer. @param rateLimit the name of the one that tells the limit. */
+/** @param rateLimit the name of the header with the limit. */
 export function commonHeaders(rateLimit: "RateLimit" | "CompatRateLimit"): Json {
   return {
     "X-Request-Id": header("RequestId"),
@@ -74,7 +73,7 @@ export function commonHeaders(rateLimit: "RateLimit" | "CompatRateLimit"): Json 
   };
 }
 
-/** Headers that say when to try again, of a refusal with a status. @param inUse whether it may be for a key that is in use. */
+/** The Retry-After header of a refusal. @param inUse whether the status includes `idempotency_key_in_use`. */
 export function retryHeaders(status: number, inUse: boolean): Json {
   return {
     ...(status === 429 || status === 503 ? { "Retry-After": header("RetryAfter") } : {}),
@@ -82,19 +81,18 @@ export function retryHeaders(status: number, inUse: boolean): Json {
   };
 }
 
-/** A parameter. */
 export function parameter(place: "query" | "header", name: string, description: string, schema: Json = text): Json {
   return { name, in: place, description, schema };
 }
 
 const text = { type: "string" };
 
-/** The schema of an order by one of some fields. */
+/** The schema of `sort`. */
 export function sortSchema(fields: readonly string[], sortDefault: string | undefined): Json {
   return { type: "string", enum: fields.flatMap((field) => [field, `-${field}`]), default: sortDefault };
 }
 
-/** The paths of a surface. @param prefix such as `/v1`. */
+/** @param prefix such as `/v1`. */
 export function describePaths<R extends Route<Operation, never>>(
   prefix: string,
   routes: readonly R[],

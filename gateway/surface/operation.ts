@@ -1,35 +1,35 @@
-/** Operations: each route says in one place what it takes and answers. Requests are checked by it, and the OpenAPI document is made of it. */
+/** Operations: the declaration of a route, which validates its requests and from which the OpenAPI document is made. */
 import type Type from "typebox";
 import type { RateWindow } from "../rate/limits.ts";
 
-/** What there is to say of a route, whatever its surface. */
+/** The part of an operation that all surfaces have. */
 export interface Operation {
-  /** What a key needs for it; null if any key will do. */
+  /** The scope that the key needs; null if any key will do. */
   scope: string | null;
-  /** Unique, in camel case. */
+  /** Unique, camel case. */
   id: string;
   summary: string;
-  /** More than the summary says, in Markdown. */
+  /** Markdown that follows the summary. */
   description?: string;
-  /** It changes nothing, although it is sent with POST. */
+  /** A POST that changes nothing. */
   reads?: true;
-  /** Whether it takes If-Match. A creation takes it only to refuse it: nothing has a version yet. */
+  /** Whether it takes If-Match. A creation knows it only to refuse it, because the resource has no version yet. */
   precondition?: true | "refused";
-  /** Which rate window a request is taken from, when its body decides that. */
+  /** The rate window, where the body decides it. */
   rateByBody?: (body: unknown) => RateWindow;
-  /** Milliseconds that its calls may take, when that is more than a call may take elsewhere. */
+  /** Timeout of its RPC calls, where it exceeds the default. */
   timeoutMs?: number;
-  /** What the answer's data is; of a list, an array of it. */
+  /** The schema of the answer's data; for a list, of one item. */
   data: Type.TSchema;
   /** Whether it answers a list, in pages. */
   list?: true;
-  /** Success, by status. */
+  /** Descriptions of successful answers, by status. */
   success: Readonly<Record<number, string>>;
 }
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** A route without one asks for no key. */
+    /** A route without an operation needs no key. */
     operation?: Operation;
   }
 }

@@ -1,4 +1,4 @@
-/** What events are related to, for being shown beside or within them. */
+/** The profiles and metrics of events, for `include` and `expand`. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -7,8 +7,9 @@ import type { Exchange } from "./exchange.ts";
 
 /**
  * Reads the profiles and the metrics of events.
- * @param shown `profile` and `metric`, as far as they are shown in full: each needs the scope to read it. Profiles are read only for that.
- * @param metrics whether metrics are read, and whether those that follow their first event by a moment are made at once.
+ * @param shown `profile` and `metric` where they are shown in full, which needs their read scopes. Profiles are read
+ * only then.
+ * @param metrics undefined to read no metrics; haveEvents makes metrics at once that still lag their first event.
  * @throws DaybookError `missing_scope`
  */
 export async function readRelated(

@@ -1,20 +1,16 @@
-/** Routes as data: tables that requests are served by and the OpenAPI document is made from. */
+/** Routes as data: the tables that serve requests and from which the OpenAPI document is made. */
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Operation } from "./operation.ts";
 
-/** A route of a surface. */
 export interface Route<Op extends Operation, Exchange> {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Below the prefix of the surface, such as `/profiles/:id`. */
+  /** Relative to the prefix of the surface, such as `/profiles/:id`. */
   url: string;
   operation: Op;
   handle(this: void, exchange: Exchange): FastifyReply | Promise<FastifyReply>;
 }
 
-/**
- * Registers the routes of a surface.
- * @param prepare gives for a route what reads and checks its requests, and makes of each what the handler is given.
- */
+/** @param prepare makes the reader of a route, which checks a request and makes the exchange for the handler. */
 export function addRoutes<Op extends Operation, Exchange>(
   app: FastifyInstance,
   routes: readonly Route<Op, Exchange>[],
@@ -36,7 +32,7 @@ export function addRoutes<Op extends Operation, Exchange>(
   }
 }
 
-/** Whether the operation of a route is done once with an Idempotency-Key. */
+/** Whether a route changes data and so honours an Idempotency-Key. */
 export function changes({ method, operation }: Route<Operation, never>): boolean {
   return method !== "GET" && !operation.reads;
 }
