@@ -1,4 +1,4 @@
-/** The public surface, on one screen: what is registered, in order. */
+/** Assembles the gateway: plugins and surfaces in the order of registration. */
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { Clock } from "#shared/values/clock.ts";
@@ -38,28 +38,27 @@ import { createProfiles } from "./profiles.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 import { createRecording } from "./recording.ts";
 
-/** What the gateway works with. */
 export interface GatewayContext {
   clients: Clients;
   clock: Clock;
   log: Log;
   registry: Registry;
   limits: RateLimits;
-  /** What differs of the public surface from that of every gateway. */
+  /** Overrides of edgeDefaults. */
   edge?: Partial<EdgeSettings> | undefined;
-  /** Whether the gateway can do its work, for whoever else tells it; unless given, it is asked of the clients. */
+  /** Shared with the internal health endpoint; by default the gateway makes its own from the clients. */
   readiness?: Readiness | undefined;
-  /** Tell of keys that end. Without them a gateway knows when it forgets what it remembers of a key. */
+  /** Signals of keys that end. Without them a cached key lives until callerAgeMsMax. */
   signals?: Signals | undefined;
-  /** For how long it remembers who a key is; unless given, as long as every gateway. */
+  /** Maximum age of cached keys, 5 s by default. */
   callerAgeMsMax?: number | undefined;
-  /** Of the compatibility surface; unless given, as without any settings. */
+  /** Settings of the compatibility surface; compatDefaults by default. */
   compat?: CompatSettings | undefined;
-  /** Encrypts cursors; the same for all gateways of an installation. */
+  /** Encrypts cursors. All gateways of an installation share it. */
   secret: string;
 }
 
-/** Makes the gateway. Closing it waits for the requests under way. */
+/** Closing the gateway waits for the requests under way. */
 export async function createGateway(context: GatewayContext): Promise<FastifyInstance> {
   const { clients, clock, log, limits, registry } = context;
   const edge: EdgeSettings = { ...edgeDefaults, ...context.edge };

@@ -49,13 +49,13 @@ const good: readonly [string, Type.TSchema, object][] = [
   ],
 ];
 
-/** Every place of a value, as keys and indexes. */
+/** Paths to every value within a value, as keys and indexes. */
 function placesOf(value: unknown): string[][] {
   if (typeof value !== "object" || value === null) return [[]];
   return [[], ...Object.entries(value).flatMap(([key, child]) => placesOf(child).map((place) => [key, ...place]))];
 }
 
-/** A copy with another value at a place; undefined takes the place away. */
+/** A copy with another value at a path; undefined removes the value. */
 function withValue(value: unknown, [key, ...rest]: readonly string[], other: unknown): unknown {
   if (key === undefined) return other;
   const copy = structuredClone(value) as Record<string, unknown>;
@@ -136,7 +136,7 @@ describe("what is large costs no more than it takes to see that it is", () => {
     expect(faults.length).toBeGreaterThan(0);
     expect(faults.length).toBeLessThanOrEqual(fieldErrorsMax);
     expect((user + system) / 1000).toBeLessThan(cpuMsMax);
-    // The answer repeats no long value or name.
+    // Faults do not echo long values or names.
     expect(JSON.stringify(faults).length).toBeLessThan(20_000);
   });
 });

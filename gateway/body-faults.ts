@@ -1,7 +1,8 @@
 /**
- * Finds what is wrong with a body: its shape, as its schema has it, and its content, as the rules at its schema have it. Both in one pass in the
- * order of the document, which stops at the 20th fault: a large body costs no more than what is read of it. TypeBox has a walk of its own for
- * shapes, but it goes by the order of the schema, walks all of the body however many errors it has found, and tells of each form of a union.
+ * Finds the faults of a body: shape faults by its schema, content faults by the rules in the schema. One pass in
+ * document
+ * order stops at the 20th fault, so the cost of a large body is bounded. TypeBox's own check follows the order of the
+ * schema, reads the whole body however many faults it has found, and reports every form of a union.
  */
 import type Type from "typebox";
 import { fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
@@ -12,7 +13,7 @@ import { joinParam, listed, mismatch, missing, quoteName, unkeepable, whatCame }
 import { opaque, rule, type Rule } from "./field-rules.ts";
 import { unknownField } from "./unknown-fields.ts";
 
-/** What is read of a schema: the words of JSON Schema that the bodies use. */
+/** The JSON Schema keywords that bodies use. */
 interface Schema {
   [rule]?: Rule;
   [opaque]?: true;
@@ -31,7 +32,7 @@ interface Schema {
   maxLength?: number;
 }
 
-/** Every fault of a body, at most 20, in the order of the document. The root has no param. */
+/** The faults of a body, at most 20, in document order. Faults of the root have no param. */
 export function findBodyFaults(schema: Type.TSchema, body: unknown): FieldError[] {
   const faults: FieldError[] = [];
   walk(schema, body, "", faults);
@@ -58,7 +59,7 @@ function walk(schema: Schema, value: unknown, param: string, faults: FieldError[
   else if (typeof value === "string") faults.push(...textFaults(schema, value, param));
 }
 
-/** A union: one of several texts, or the form that is of the type of what came. */
+/** Walks the form of a union that matches the type of the value, if there is one. */
 function walkForms(schema: Schema, forms: Schema[], value: unknown, param: string, faults: FieldError[]): void {
   const form = forms.find((one) => isOfType(one, value));
   if (form) return walk(form, value, param, faults);
@@ -69,7 +70,7 @@ function walkForms(schema: Schema, forms: Schema[], value: unknown, param: strin
 
 function expectedOfForms(forms: readonly Schema[]): string {
   const choices = forms.flatMap((form) => (form.const === undefined ? [] : [JSON.stringify(form.const)]));
-  // Null is taken so that what was read can be sent again: it is no value to look for.
+  // Null is accepted so that a response can be sent back, but is no value to suggest.
   const others = forms.flatMap((form) => (form.const === undefined && form.type !== "null" ? [expectedOf(form)] : []));
   if (choices.length < 2) return listed([...choices, ...others], "or");
   return [`one of ${listed(choices, "or")}`, ...others].join(", or ");
@@ -103,7 +104,7 @@ function wrongType(schema: Schema, value: unknown, param: string): FieldError {
   return { code: "parameter_invalid", message: rootMessage(schema, value), param };
 }
 
-/** Of a body that is no object. Whoever sends a list of items forgot to name it. */
+/** A client that sends an array probably forgot to name the list. */
 function rootMessage({ properties = {} }: Schema, value: unknown): string {
   const list = Object.keys(properties).find((name) => properties[name]?.type === "array");
   const hint =
@@ -111,7 +112,7 @@ function rootMessage({ properties = {} }: Schema, value: unknown): string {
   return `The body must be a JSON object; got ${whatCame(value)}.${hint}`;
 }
 
-/** Counts come first: what is too many is not looked at. */
+/** Counts are checked first, because too many items are not examined. */
 function countFaults(
   { minItems, maxItems, minProperties, maxProperties }: Schema,
   value: unknown,
@@ -183,13 +184,15 @@ function walkObject(
     faults.push(missing(joinParam(param, name), `send ${expectedOf(properties[name] ?? {})}`));
   }
   if (own.length === 0) return;
-  // What the rule says of the object itself, and of fields that are not there.
+  // Faults that the rule finds in the object itself and in absent fields.
   const present = Object.keys(object).map((name) => joinParam(param, name));
-  const told = new Set(faults.map((fault) => fault.param));
-  faults.push(...own.filter((fault) => !told.has(fault.param) && !present.some((field) => isWithin(fault, field))));
+  const reported = new Set(faults.map((fault) => fault.param));
+  faults.push(...own.filter((fault) => !reported.has(fault.param) && !present.some((field) => isWithin(fault, field))));
 }
 
-/** Walks a field, and then tells what the rule of its parent says of it. Its own faults come first, and one is enough for each field. */
+/**
+ * Walks a field, then adds the parent rule's faults of it. One fault per field is enough; the field's own come first.
+ */
 function walkChild(
   schema: Schema,
   value: unknown,
@@ -201,8 +204,9 @@ function walkChild(
   walk(schema, value, param, faults);
   if (ofParent.length === 0) return;
   const own = faults.slice(before);
-  const isTold = ({ param: place }: FieldError): boolean => place !== null && own.some((one) => isWithin(one, place));
-  faults.push(...ofParent.filter((fault) => isWithin(fault, param) && !isTold(fault)));
+  const isReported = ({ param: place }: FieldError): boolean =>
+    place !== null && own.some((one) => isWithin(one, place));
+  faults.push(...ofParent.filter((fault) => isWithin(fault, param) && !isReported(fault)));
 }
 
 function isWithin(fault: FieldError, param: string): boolean {

@@ -1,21 +1,20 @@
-/** Counts bytes that are under way, of each holder and in all, against what they may be. */
+/** Counts bytes in memory per holder and in total, against limits. */
 
-/** Whose share is used up. */
+/** The limit that is reached. */
 export type Shortage = "holder" | "all";
 
-/** See above. */
 export interface BytesUnderWay {
   /**
-   * Which limit stands in the way of more; undefined when none does.
-   * @param share of the limits that counts, up to 1.
+   * The limit that more bytes would exceed, if any.
+   * @param share fraction of the limits to apply, up to 1.
    */
   shortage(holder: string, bytes: number, share?: number): Shortage | undefined;
-  /** Counts bytes, or with a negative number gives them back. */
+  /** Adds bytes; a negative number subtracts them. */
   add(holder: string, bytes: number): void;
   readonly total: number;
 }
 
-/** @param limits bytes of one holder, and of all together. */
+/** @param limits bytes per holder and in total. */
 export function createBytesUnderWay(limits: { perHolderMax: number; allMax: number }): BytesUnderWay {
   const held = new Map<string, number>();
   let total = 0;

@@ -1,4 +1,4 @@
-/** The services behind the gateway. */
+/** The RPC clients of the services behind the gateway. */
 import type { CallOptions, Client, Transport } from "@connectrpc/connect";
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
@@ -9,24 +9,22 @@ import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { bindable, createServiceClient, type BoundClient } from "#shared/rpc/clients.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
 
-/** How each service is reached. */
 export type Transports = Record<"identity" | "profiles" | "events" | "metrics", Transport>;
 
-/** A client of each service. */
 export interface Clients {
   identity: Client<typeof IdentityService>;
   profiles: Client<typeof ProfileService>;
   events: Client<typeof EventService>;
   metrics: Client<typeof MetricService>;
-  /** What operators ask of the services that have an outbox, by its name. */
+  /** Bus operations for operators, by service with an outbox. */
   outboxes: Record<"event" | "profile", Client<typeof BusService>>;
-  /** Rejects unless every service can do its work. */
+  /** Rejects unless every service is ready. */
   checkReady: () => Promise<void>;
 }
 
 type ServiceName = keyof Transports;
 
-/** The services on behalf of one request: calls take no options, and fail with a DaybookError. */
+/** The services bound to one request: calls take no options and fail with a DaybookError. */
 export type Services = { [Name in ServiceName]: BoundClient<Clients[Name]> };
 
 const readyTimeoutMs = 2_000;
@@ -49,7 +47,7 @@ export function createClients(transports: Transports): Clients {
   };
 }
 
-/** Prepares the clients for being bound to the options of a request's calls. */
+/** Prepares the clients once, so that binding them to each request's options is cheap. */
 export function bindableServices(clients: Clients): (options: CallOptions) => Services {
   const identity = bindable(clients.identity);
   const profiles = bindable(clients.profiles);

@@ -1,4 +1,3 @@
-/** The settings of the gateway. */
 import type { SettingsReader } from "#shared/process/config.ts";
 import { readShutdownDelayMs } from "#shared/process/lifecycle.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
@@ -14,7 +13,6 @@ import {
 } from "./listener/limits.ts";
 import type { RateLimits } from "./rate/limits.ts";
 
-/** Where the gateway listens and what it admits, wherever it runs. */
 export interface GatewaySettings {
   port: number;
   internalPort: number;
@@ -23,22 +21,20 @@ export interface GatewaySettings {
   edge: EdgeSettings;
 }
 
-/** Of the compatibility surface. */
 export interface CompatSettings {
-  /** Schemes of Authorization that it takes beside its own and Bearer, as they are shown to clients. */
+  /** Accepted schemes of Authorization beside its own and Bearer, spelt as in answers. */
   authSchemes: readonly string[];
 }
 
-/** What the public surface takes of clients, and what it knows of proxies in front of it. */
+/** Limits of the public surface, and the proxies in front of it. */
 export interface EdgeSettings {
   listener: ListenerLimits;
   bytes: ByteLimits;
   pages: PageLimits;
-  /** Proxies whose X-Forwarded-* headers count. */
   trustedProxies: TrustedProxies;
-  /** The address that clients see, without a slash at the end; undefined: as requests say. */
+  /** Public URL without a trailing slash; undefined to derive it from each request. */
   publicUrl: string | undefined;
-  /** For how long the gateway goes on accepting after it was told to stop. */
+  /** Time for which the gateway goes on accepting after a stop signal. */
   shutdownDelayMs: number;
 }
 
@@ -47,7 +43,7 @@ const internalPortDefault = 9100;
 const requestsMax = 1_000_000_000;
 const authSchemesDefault = "Klaviyo-API-Key";
 const connectionsSettingMax = 1_000_000;
-// More than the largest body.
+// Above the largest body limit.
 const bytesMin = 8 * 1024 * 1024;
 const bytesMax = 1024 ** 4;
 
@@ -128,7 +124,7 @@ function readAuthSchemes(reader: SettingsReader): string[] {
   return schemes;
 }
 
-/** Where the services are, when each is a process of its own. */
+/** URLs of services that run as separate processes. */
 export function readServiceUrls(reader: SettingsReader): Record<keyof Transports, string> {
   const service = (name: string, port: number): string => reader.url(name, ["http:"], `http://127.0.0.1:${port}`);
   return {
@@ -139,7 +135,6 @@ export function readServiceUrls(reader: SettingsReader): Record<keyof Transports
   };
 }
 
-/** Reaches services by their addresses. */
 export function connectServices(urls: Record<keyof Transports, string>, internalToken: string): Transports {
   const { identity, profiles, events, metrics } = urls;
   return {

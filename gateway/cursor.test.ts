@@ -9,7 +9,7 @@ const invalid = expect.objectContaining({ code: "invalid_cursor", param: "page[a
 
 test("a cursor gives back its position within its own scope, and nothing outside it", () => {
   const scopes = fc.array(fc.string(), { maxLength: 4 });
-  // Long ones are deflated.
+  // Long positions are deflated.
   const positions = fc.oneof(
     fc.string({ unit: "grapheme" }),
     fc.string({ unit: "grapheme", minLength: 300, maxLength: 1000 }),

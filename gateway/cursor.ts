@@ -1,22 +1,23 @@
 /**
- * Cursors: opaque, bound to a property and a query, and good for 7 days.
- * `cur_` and base64url of AES-256-GCM: 12 bytes of nonce, what is encrypted, and 16 bytes of tag. Encrypted are 6 bytes of time (seconds since
- * 1970) and the position, which may hold what a caller is not to see, such as the email that a list goes on behind. A long position is deflated,
- * which the first byte says: of a time it is always 0. So a URL has room for a cursor that holds a filter of many values.
+ * Cursors: opaque, bound to a property and a query, valid for 7 days.
+ * `cur_` and base64url of AES-256-GCM: 12 bytes of nonce, the ciphertext, and 16 bytes of tag. The plaintext is 6 bytes
+ * of
+ * time (seconds since 1970) and the position. It is encrypted because a position may hold data that the caller must not
+ * see, such as the email that a list continues after. The first byte of a time is always 0; it is 1 if the position is
+ * deflated, so that a cursor with a filter of many values fits into a URL.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Clock } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 
-/** Makes and reads the cursors of all lists. */
 export interface Cursors {
   /**
    * @param scope everything that the cursor is bound to: property, list, filters, sort.
    * @param position where the next page begins.
    */
   write(scope: readonly string[], position: string): string;
-  /** @throws DaybookError `invalid_cursor` unless it was written for the same scope within 7 days. */
+  /** @throws DaybookError `invalid_cursor` unless it was written for the same scope within 7 days */
   read(scope: readonly string[], cursor: string): string;
 }
 
@@ -41,7 +42,7 @@ export function createCursors(secret: string, clock: Clock): Cursors {
     return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** @returns undefined for what was not encrypted here for this scope. */
+  /** @returns undefined for bytes that this key did not encrypt for this scope. */
   function decrypt(scope: readonly string[], bytes: Buffer): Buffer | undefined {
     if (bytes.length < nonceBytes + timeBytes + tagBytes) return undefined;
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
@@ -68,11 +69,11 @@ export function createCursors(secret: string, clock: Clock): Cursors {
     read(scope, cursor) {
       const text = cursor.startsWith(prefix) ? cursor.slice(prefix.length) : "";
       const bytes = Buffer.from(text, "base64url");
-      // Decoding is lenient; a cursor is good only as it was written.
+      // Decoding ignores invalid characters, so the encoding is compared.
       const content = bytes.toString("base64url") === text ? decrypt(scope, bytes) : undefined;
       if (content && now() - content.readUIntBE(1, timeBytes - 1) <= ageSecondsMax) {
         const position = content.subarray(timeBytes);
-        // What comes out of it was once a position.
+        // Decryption has authenticated the position, so inflating it is safe.
         return (content[0] === deflatedMark ? inflateRawSync(position) : position).toString();
       }
       const message = "`page[after]` must be a cursor of this list that is at most 7 days old. Start again without it.";

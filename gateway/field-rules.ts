@@ -1,31 +1,31 @@
-/** What a schema cannot say of a field: what it holds in words, and rules about its content. They stand at the schemas, under `rule`. */
+/**
+ * Rules that a JSON schema cannot express: the expected content in words, and checks of it. Schemas hold them under
+ * `rule`.
+ */
 import type { FieldError } from "#shared/values/errors.ts";
 import type { JsonObject, JsonValue } from "#shared/json/json.ts";
 
-/** Marks a field of a schema that goes on as JSON text, or that is read by a reader of its own: only its rule looks at its content. */
+/** Marks a field that is passed on as JSON text or has its own reader: only its rule checks the content. */
 export const opaque = "x-opaque";
 
-/** Limits that stand in the document only, under this name: rules check them together with what else they find in a field. */
+/** Limits for the OpenAPI document only. The rule checks them together with the rest of a field. */
 export const documented = "x-documented";
 
-/** The key that a rule stands under in a schema. The document does not have it. */
+/** The key of a rule in a schema. The OpenAPI document omits it. */
 export const rule = Symbol("rule");
 
-/** What a field holds beyond what its schema says. */
 export interface Rule {
-  /** What is expected, with an example, as the end of a sentence: `a decimal string such as "49.90"`. */
+  /** The expected content with an example, as the end of a sentence: `a decimal string such as "49.90"`. */
   expected?: string;
-  /** Whether messages may show what came. Never of a field that says who somebody is. */
+  /** Whether messages may echo the value. Never for a field that identifies a person. */
   quoted?: true;
   /**
-   * Looks at the content of a field.
-   * @param param its dotted path from the root of the body.
+   * @param param the dotted path of the field from the root of the body.
    * @returns every fault, in any order.
    */
   check?(value: JsonValue, param: string): readonly FieldError[];
 }
 
-/** The rule of a text. */
 export function textRule(
   expected: string,
   find: (text: string, param: string) => FieldError | undefined,
@@ -43,7 +43,7 @@ export function textRule(
   };
 }
 
-/** The rule of an object, about fields that depend on each other. Fields of another shape than theirs are for it as if they were not there. */
+/** A rule about fields that depend on each other. `check` must treat fields of the wrong type as absent. */
 export function objectRule(check: (value: JsonObject, param: string) => readonly FieldError[], expected?: string) {
   return {
     [rule]: {
@@ -53,7 +53,6 @@ export function objectRule(check: (value: JsonObject, param: string) => readonly
   };
 }
 
-/** The rule of a list. */
 export function listRule(check: (value: readonly JsonValue[], param: string) => readonly FieldError[]) {
   return {
     [rule]: { check: (value: JsonValue, param: string) => check(value as JsonValue[], param) } satisfies Rule,

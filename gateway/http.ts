@@ -1,4 +1,4 @@
-/** The HTTP server of the gateway, with nothing on it yet: what it takes for a request, how it answers what is none, and how it ends. */
+/** The HTTP server without routes: which requests it accepts, how it answers malformed ones, and how it closes. */
 import { METHODS } from "node:http";
 import { fastify, type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
@@ -20,10 +20,10 @@ import { securityHeaders } from "./plugins/security-headers.ts";
 import type { Readiness } from "./readiness.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
-// Long enough for any id that is only mistyped; longer paths are no paths of ours.
+// Long enough for any mistyped id; longer paths match no route.
 const pathParameterLengthMax = 500;
 
-/** Makes the server. Closing it waits for the requests under way. */
+/** Closing the server waits for the requests under way. */
 export function createHttp(options: {
   edge: EdgeSettings;
   readiness: Readiness;
@@ -39,15 +39,17 @@ export function createHttp(options: {
     bodyLimit: bodyBytesMax,
     serverFactory: listener.serverFactory,
     trustProxy: edge.trustedProxies.length > 0 && isTrusted,
-    // RFC 9112, section 3.2.2: a target in absolute form is to be taken.
+    // RFC 9112, section 3.2.2: a server must accept a target in absolute form.
     rewriteUrl: ({ url = "/" }) =>
       normalizeUrl(url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*(?=\/)/i, "")),
-    // While it closes it still answers what comes over connections that are open.
+    // Requests on open connections are answered while the server closes.
     return503OnClosing: false,
-    // It holds for closing too, which takes as long as clients and SHUTDOWN_DELAY_MS need; the process has a limit of its own.
+    // This timeout would apply to closing too, which takes as long as clients and SHUTDOWN_DELAY_MS need. runProcess
+    // has its
+    // own limit.
     pluginTimeout: 0,
     routerOptions: { maxParamLength: pathParameterLengthMax },
-    // A path that cannot be read comes here, past all hooks.
+    // Malformed paths come here without passing any hook.
     frameworkErrors: (error, request, reply) => {
       request.revision = revisionAsked(request) ?? newestRevision;
       void reply.headers({
@@ -58,7 +60,7 @@ export function createHttp(options: {
       });
       void (isCompatPath(request.url) ? sendCompatError : sendError)(log, error, request, reply);
     },
-    // What is not even HTTP, or not in time, comes here.
+    // Bytes that are not HTTP, or do not arrive in time.
     clientErrorHandler: (error, socket) =>
       answerClientError(error, socket, () => app.rateHeaders(socket.remoteAddress ?? "")),
   });
@@ -66,12 +68,12 @@ export function createHttp(options: {
   measure(app, registry);
   readOutRefusedBodies(app);
   closeGently(app, listener, readiness, edge.shutdownDelayMs);
-  // `Expect: 100-continue` is answered by Node; any other expectation is passed over, as RFC 9110 allows.
+  // Node answers `Expect: 100-continue`. Other expectations are ignored, as RFC 9110 allows.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   return app;
 }
 
-/** So that each of them is answered by a route, be it with 405. */
+/** So that a route answers every method, if only with 405. */
 function knowAllMethods(app: FastifyInstance): void {
   for (const method of METHODS) {
     if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);

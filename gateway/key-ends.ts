@@ -1,40 +1,40 @@
 /**
- * Keys of which the identity service has signalled that they end. A signal refuses nobody: it makes the gateway ask identity again, who owns the
- * truth, so that a forged or repeated one locks no good key out.
+ * Keys for which the identity service has sent an end signal. A signal only makes the gateway ask identity again, so a
+ * forged or repeated one locks out no good key.
  */
 import { fromBinary } from "@bufbuild/protobuf";
 import { LRUCache } from "lru-cache";
 import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
 import type { Signals } from "#shared/bus/signals.ts";
 
-/** See above. */
 export interface KeyEnds {
   /**
-   * Whether what is remembered of a key was asked for before a signal, so that identity is to be asked again.
-   * @param askedAtMs when it was asked for, by performance.now().
+   * Whether a cached key was requested before its signal and must be fetched again.
+   * @param askedAtMs when it was requested, by performance.now().
    */
   isOutdated(keyId: string, askedAtMs: number): boolean;
 }
 
-/** Instants by performance.now(), which no change of the machine's time moves. Answers that were asked for before them are outdated. */
+/** Instants by performance.now(), which clock changes do not affect. Answers requested before them are outdated. */
 interface Ending {
-  /** The last one that has passed. */
+  /** The last instant that has passed. */
   sinceMs: number;
-  /** One in the future, for signals that came too soon after that. */
+  /** A later instant, for signals that came within askAgainIntervalMs of the last one. */
   nextMs: number | undefined;
 }
 
-// When one is pushed out, those who remembered it have asked again, unless so many were signalled within a few seconds; then the age of what is
-// remembered does it.
+// Evicting an entry is safe: cached keys expire after 5 s anyway.
 const keysMax = 10_000;
-/** However many signals come, a gateway asks for a key again at most once in this time; a key that ends within it is refused that much later. */
+/**
+ * Minimum interval between fetches of a key because of signals; a key that ends within it is refused that much later.
+ */
 export const askAgainIntervalMs = 1_000;
 
-/** @param signals without them nothing is known here. */
+/** @param signals without them no key is ever outdated. */
 export function createKeyEnds(signals: Signals | undefined): KeyEnds {
   const endings = new LRUCache<string, Ending>({ max: keysMax });
 
-  /** @returns a key's ending as of now. */
+  /** @returns the ending of a key as of now. */
   function endingOf(keyId: string, nowMs: number): Ending | undefined {
     const ending = endings.get(keyId);
     if (ending?.nextMs !== undefined && ending.nextMs <= nowMs) {

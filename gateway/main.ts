@@ -1,4 +1,4 @@
-/** The gateway alone, as a process; the services are reached by URL. */
+/** The gateway as a process of its own. It reaches the services by URL. */
 import { systemClock } from "#shared/values/clock.ts";
 import { readSettings } from "#shared/process/config.ts";
 import { runProcess } from "#shared/process/lifecycle.ts";

@@ -1,10 +1,12 @@
-/** Times of requests for Prometheus. Every label comes from a closed set, so that no stranger can multiply the series. */
+/**
+ * Request durations for Prometheus. Every label has a closed set of values, so that clients cannot multiply the series.
+ */
 import type { FastifyInstance } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The route only refuses: there is nothing at its path, or nothing for its method. */
+    /** The route only answers 404 or 405. */
     isRefusal?: true;
   }
 }

@@ -1,6 +1,8 @@
 /**
- * Operations: what requests with an Idempotency-Key do, each once. The identity service keeps who is at which; claims and answers of concurrent
- * requests of a property ride together, as batcher.ts tells, so that none waits for the large answers of another.
+ * Claims and answers of requests with an Idempotency-Key, stored by the identity service. Those of concurrent requests
+ * of
+ * a property share RPCs (batcher.ts); claims and answers are separate batches, so that no claim waits for large
+ * answers.
  */
 import type { Client } from "@connectrpc/connect";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -17,7 +19,7 @@ import type { Closable } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
 
-/** An operation that this gateway is at. */
+/** An operation that this gateway has claimed. */
 export interface Operation {
   propertyId: string;
   key: string;
@@ -25,23 +27,20 @@ export interface Operation {
   attempt: number;
 }
 
-/** What became of a claim: the operation is ours to do, was done, is somebody else's, or the key is another request's. */
+/** The result of a claim: ours to execute, already answered, claimed elsewhere, or a key of another request. */
 export type Claimed = Operation | OperationAnswer | "under_way" | "reused";
 
-/** What became of an operation; of one that is unknown whoever asks next takes it over. */
+/** The result of an operation. After "unknown" the next retry takes the operation over. */
 export type Outcome = Omit<OperationAnswer, "$typeName" | "$unknown"> | "refused" | "unknown";
 
-/** See the head of this file. */
 export interface Operations extends Closable {
-  /**
-   * Claims a key for a request.
-   * @throws DaybookError `service_unavailable`
-   */
+  /** @throws DaybookError `service_unavailable` */
   claim(wanted: { propertyId: string; key: string; fingerprint: Uint8Array }): Promise<Claimed>;
   /**
-   * Says what became of an operation.
-   * @throws DaybookError `service_unavailable` when an answer could not be kept, and `idempotency_key_in_use` when somebody else has taken the
-   * operation over and gives the answer. Whoever takes it over finds the same outcome.
+   * Stores the result of an operation.
+   * @throws DaybookError `service_unavailable` when an answer could not be stored, and `idempotency_key_in_use` when
+   * another
+   * attempt has taken the operation over and answers it. That attempt finds the same result.
    */
   finish(operation: Operation, outcome: Outcome): Promise<void>;
 }
@@ -49,19 +48,19 @@ export interface Operations extends Closable {
 type Finished = MessageInitShape<typeof FinishedOperationSchema>;
 
 const itemsMax = 500;
-// Each may be given an answer of some hundred kilobytes.
+// The response to each claim may hold an answer of some hundred kilobytes.
 const claimItemsMax = 100;
 const flushesMax = 4;
 const flushBytesMax = 4 * 1024 * 1024;
 const queueItemsMax = 10_000;
-// A third of what an operation may go without it.
+// A third of the time after which an operation that is not renewed may be taken over.
 const renewIntervalMs = 1_000;
-// No request takes longer; what is older hangs.
+// No request takes longer, so an older operation hangs.
 const renewAgeMaxMs = 60_000;
 const call = systemCall("gateway", 5_000);
 
 export function createOperations(identity: Client<typeof IdentityService>, log: Log): Operations {
-  // Those under way, by when they were begun: the oldest first.
+  // Operations under way and their start times, the oldest first.
   const underWay = new Map<Operation, number>();
 
   const claims = createBatcher<{ propertyId: string; key: string; fingerprint: Uint8Array }, ClaimOutcome>({
@@ -130,7 +129,7 @@ function toMessage(outcome: Outcome): Finished["outcome"] {
   return { case: "answer", value: outcome };
 }
 
-/** The error for who asks while somebody else is at the operation. */
+/** The refusal of a request whose operation is under way elsewhere. */
 export function keyInUse(): DaybookError {
   const message = "The first request with this Idempotency-Key is still being done. Try again in a second.";
   return new DaybookError("idempotency_key_in_use", message, { param: "Idempotency-Key" });

@@ -1,21 +1,21 @@
-/** The address that clients see this gateway under: the one place that makes it, for links and documents. */
+/** The public address of this gateway, for links and documents. */
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Such as `https://daybook.example.com`, without a slash at the end. */
+    /** Such as `https://daybook.example.com`, without a trailing slash. */
     readonly publicOrigin: string;
   }
 }
 
-// What can stand in links as it is; a client may send anything.
+// Hosts that are safe in links; a client may send anything.
 const hostPattern = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 const hostUnknown = "daybook.example.com";
-// What the address depends on while it is not set.
+// Headers that the address depends on without PUBLIC_URL.
 const varying = "Host, X-Forwarded-Host, X-Forwarded-Proto";
 
-/** @param publicUrl the address that is set for this gateway; without it, it is as requests say, and as trusted proxies say of them. */
+/** @param publicUrl if undefined, requests decide, and X-Forwarded-* headers of trusted proxies. */
 export const originPlugin = fastifyPlugin<{ publicUrl: string | undefined }>((app, { publicUrl }) => {
   app.decorateRequest("publicOrigin", {
     getter(this: FastifyRequest) {
@@ -25,7 +25,7 @@ export const originPlugin = fastifyPlugin<{ publicUrl: string | undefined }>((ap
     },
   });
   app.addHook("onSend", async (_request, reply) => {
-    // Only what caches may keep needs to say it.
+    // Only cacheable answers need Vary.
     if (publicUrl === undefined && reply.getHeader("cache-control") !== "no-store") void reply.header("vary", varying);
   });
 });

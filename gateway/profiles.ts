@@ -1,6 +1,7 @@
 /**
- * The way in and out for single profiles. Reads and upserts of concurrent requests ride together in one call, as batcher.ts tells. A full queue
- * answers 503, so that no wait grows without end.
+ * Reads and writes of single profiles. Those of concurrent requests share RPCs (batcher.ts). A full queue answers 503,
+ * so
+ * that waiting times stay bounded.
  */
 import type { Client } from "@connectrpc/connect";
 import type {
@@ -15,22 +16,17 @@ import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
 import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
 
-/** Reads and writes profiles for the routes of all surfaces. */
 export interface Profiles {
-  /** Reads one profile as it is, be it merged; undefined when the property has none of this id. */
+  /** Reads a profile, also a merged one; undefined if the property has none of this id. */
   readOne(propertyId: string, profileId: string, call: Call): Promise<Profile | undefined>;
-  /** The same; of a merged profile it reads the survivor. */
+  /** Like readOne, but follows merges to the survivor. */
   readSurvivor(propertyId: string, profileId: string, call: Call): Promise<Profile | undefined>;
-  /**
-   * Upserts one profile.
-   * @throws DaybookError why it was refused.
-   */
+  /** @throws DaybookError why the upsert was refused */
   upsertOne(propertyId: string, request: UpsertProfileRequest, call: Call): Promise<Upserted>;
-  /** Waits until everything under way is answered. */
+  /** Waits until every call is answered. */
   drain(): Promise<void>;
 }
 
-/** A profile after an upsert. */
 export interface Upserted {
   profile?: Profile;
   created: boolean;
@@ -40,7 +36,7 @@ const readItemsMax = 200;
 const upsertItemsMax = 100;
 const upsertBytesMax = 2 * 1024 * 1024;
 const flushesMax = 8;
-// They hold a connection while they wait for each other, and others need some too.
+// Contended upserts hold a database connection while they wait for each other, and other calls need connections too.
 const contendedMax = 4;
 const contendedPerPropertyMax = 3;
 const contendedWaitingMax = 10_000;
@@ -85,7 +81,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
     queueFull,
   });
 
-  // What would have had to wait for others that write to the same profile waits by itself.
+  // Upserts that would wait for another write to the same profile are sent again one by one.
   const contended = createFairShare({
     slotsMax: contendedMax,
     slotsPerKeyMax: contendedPerPropertyMax,
@@ -101,7 +97,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
     readOne,
     async readSurvivor(propertyId, profileId, call) {
       let profile = await readOne(propertyId, profileId, call);
-      // Again, should the survivor be merged between the looks.
+      // The survivor may be merged between the reads.
       while (profile?.mergedInto !== undefined) profile = await readOne(propertyId, profile.mergedInto, call);
       return profile;
     },
@@ -118,7 +114,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
   };
 }
 
-/** Characters of a request, but for a few. */
+/** Approximate number of characters of a request. */
 function lengthOf({ attributesJson = "", attributeOperations, identifiers, location }: UpsertProfileRequest): number {
   let length = attributesJson.length;
   for (const { path, valueJson = "" } of attributeOperations) length += path.join("").length + valueJson.length;

@@ -1,16 +1,15 @@
-/** Whether a gateway can do its work: asked of the services at most once a second, however many ask it. */
+/** Readiness of the gateway: the services are asked at most once a second, however often it is checked. */
 
-/** See above. */
 export interface Readiness {
-  /** Rejects while the gateway cannot do its work, and for good once it leaves. */
+  /** Rejects while a service is not ready, and always after leave(). */
   check(): Promise<void>;
-  /** From now on the gateway is not ready: it is about to stop. */
+  /** Marks the gateway as unready because it is about to stop. */
   leave(): void;
 }
 
 const keptMs = 1_000;
 
-/** @param ask asks the services; rejects while one of them cannot do its work. */
+/** @param ask rejects while a service is not ready. */
 export function createReadiness(ask: () => Promise<void>): Readiness {
   let answer: Promise<void> | undefined;
   let answeredAtMs = 0;

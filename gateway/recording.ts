@@ -1,6 +1,7 @@
 /**
- * The way in for events. Single events of concurrent requests ride together in one call, as batcher.ts tells; batches go as they
- * are, so many at a time, and properties take turns. A full queue answers 503, so that no wait grows without end.
+ * Records events. Single events of concurrent requests share RPCs (batcher.ts). Batches are sent as they are, in a
+ * limited
+ * number at a time, with properties in rotation. A full queue answers 503, so that waiting times stay bounded.
  */
 import type { Client } from "@connectrpc/connect";
 import type { EventInput, EventService, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
@@ -9,13 +10,12 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
 import { callOptions, type Call } from "#shared/rpc/interceptors.ts";
 
-/** Records events for the routes of all surfaces. */
 export interface Recording {
-  /** Records one event; its result holds the whole event. */
+  /** Records one event. The result holds the whole event. */
   recordOne(propertyId: string, event: EventInput, call: Call): Promise<RecordEventResult>;
-  /** Records 1 to 1,000 events; the results, in order, hold their ids. */
+  /** Records 1 to 1,000 events. The results are in order and hold the ids. */
   recordBatch(propertyId: string, events: EventInput[], call: Call): Promise<RecordEventResult[]>;
-  /** Waits until everything under way is answered. */
+  /** Waits until every call is answered. */
   drain(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export function createRecording(client: Client<typeof EventService>): Recording 
     async recordOne(propertyId, event, call) {
       const result = await singles.add(propertyId, { event, call });
       const recorded = result.outcome.case === "recorded" ? result.outcome.value.event : undefined;
-      // Those of an event that is new are what was sent.
+      // The service leaves out the properties of a new event, because the gateway has them.
       if (recorded?.propertiesJson === "") recorded.propertiesJson = event.propertiesJson;
       return result;
     },

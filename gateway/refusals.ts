@@ -1,11 +1,11 @@
-/** Refusals that all surfaces share, and what Fastify refuses by itself as errors of ours. */
+/** Refusals of all surfaces, and the conversion of Fastify's own errors. */
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError, internalError, type ErrorCode } from "#shared/values/errors.ts";
 import type { Log } from "#shared/process/log.ts";
 import { count } from "#shared/values/count.ts";
 import { quoteName } from "#shared/values/wording.ts";
 
-/** What Fastify refuses by itself. */
+/** Fastify's own errors. */
 const errorOfFastify: Readonly<Record<string, () => DaybookError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new DaybookError("unsupported_media_type", "`Content-Type` must be application/json, the type of every body."),
@@ -18,7 +18,6 @@ const errorOfFastify: Readonly<Record<string, () => DaybookError>> = {
     ),
 };
 
-/** Makes an error ours, whatever it was. */
 function toDaybookError(error: unknown, request: FastifyRequest): DaybookError {
   if (error instanceof DaybookError) return error;
   const { code, statusCode } = error as Partial<FastifyError>;
@@ -31,7 +30,7 @@ function toDaybookError(error: unknown, request: FastifyRequest): DaybookError {
   return internalError(error);
 }
 
-/** Makes an error ours, logs it if it is no fault of the caller's, and says in the answer when to try again. */
+/** Converts an error, logs it unless the client caused it, and sets Retry-After. */
 export function takeError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): DaybookError {
   const ours = toDaybookError(error, request);
   logFailure(log, ours, request);
@@ -39,7 +38,7 @@ export function takeError(log: Log, error: unknown, request: FastifyRequest, rep
   return ours;
 }
 
-/** What fails because the client has gone is no failure. */
+/** An error after the client has disconnected is not logged. */
 function logFailure(log: Log, error: DaybookError, request: FastifyRequest): void {
   if (error.status < 500 || request.raw.socket.destroyed) return;
   const { method } = request;
@@ -49,7 +48,7 @@ function logFailure(log: Log, error: DaybookError, request: FastifyRequest): voi
   );
 }
 
-/** A body that is longer than its route takes. */
+/** The body exceeds the limit of its route. */
 export function bodyTooLarge(bytesMax: number): DaybookError {
   return new DaybookError(
     "request_too_large",
@@ -57,7 +56,7 @@ export function bodyTooLarge(bytesMax: number): DaybookError {
   );
 }
 
-/** A path that is not there. @param url as it was asked for. */
+/** @param url as it was requested. */
 export function noSuchPath(url: string): DaybookError {
   const [path = ""] = url.split("?", 1);
   const plain = path.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
@@ -68,7 +67,7 @@ export function noSuchPath(url: string): DaybookError {
   return new DaybookError("resource_not_found", `${quoteName(path)} is not a path of this API. ${hint}`);
 }
 
-/** Refusals that HTTP has a status of its own for, beside the codes of the catalogue. */
+/** Errors with a status that differs from the one of their code in the catalogue. */
 class HttpRefusal extends DaybookError {
   readonly #status: number;
 
@@ -87,22 +86,21 @@ class HttpRefusal extends DaybookError {
   }
 }
 
-/** What is well-formed and cannot be done: 422, whatever status its code has elsewhere. */
+/** 422 for a well-formed request that cannot be done, whatever the status of its code elsewhere. */
 export function impossibleChange({ code, message, param, errors }: DaybookError): DaybookError {
   return new HttpRefusal(422, code, message, { param, errors });
 }
 
-/** Headers that are too many or too long: 431. */
+/** 431: too many headers, or too long ones. */
 export function tooLargeHeaders(message: string): DaybookError {
   return new HttpRefusal(431, "request_too_large", message);
 }
 
-/** A request that did not come to its end: 408. */
+/** 408: the request did not arrive completely in time. */
 export function notInTime(): DaybookError {
   return new DaybookError("request_timeout", "The request did not arrive in time. Send it again.");
 }
 
-/** What is no HTTP. */
 export function notHttp(): DaybookError {
   return new DaybookError("bad_request", "The bytes sent are not a valid HTTP request.");
 }

@@ -1,13 +1,13 @@
-/** Unknown fields: which of the known ones was meant. */
+/** Suggests a known field for an unknown one. */
 import { closest, distance } from "fastest-levenshtein";
 import type { FieldError } from "#shared/values/errors.ts";
 import { listed, quoteName, shorten } from "#shared/values/wording.ts";
 
-// Longer names are no misspellings, and comparing takes the product of two lengths.
+// Longer names are no misspellings, and the cost of comparing is the product of both lengths.
 const comparedLengthMax = 64;
 const listedFieldsMax = 12;
 
-/** What other products call the fields: each with those that may be meant, the likeliest first. */
+/** Names that other products use, each with candidates, the likeliest first. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
   event: ["type"],
   event_name: ["type"],
@@ -47,7 +47,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   operations: ["attribute_operations"],
 };
 
-/** The known name that an unknown one most likely stands for, if one is near. */
+/** The known name that an unknown one most likely means, if one is close. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const meant = Object.hasOwn(aliases, name) ? aliases[name]?.find((alias) => known.includes(alias)) : undefined;
   if (meant !== undefined || known.length === 0 || name.length > comparedLengthMax) return meant;
@@ -55,7 +55,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return distance(name.toLowerCase(), near) <= Math.max(1, Math.floor(name.length / 3)) ? near : undefined;
 }
 
-/** The fault of a field that is not known. @param known those that are. */
+/** @param known the names of known fields. */
 export function unknownField(name: string, param: string, known: readonly string[]): FieldError {
   const meant = nearestName(name, known);
   const fields = known.slice(0, listedFieldsMax).map(quoteName);

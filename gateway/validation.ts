@@ -1,4 +1,4 @@
-/** One schema validates, types and documents a body. */
+/** Readers of bodies. One schema validates, types and documents a body. */
 import Type from "typebox";
 import { Settings } from "typebox/system";
 import { DaybookError, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
@@ -7,19 +7,18 @@ import { listed, quoteName } from "#shared/values/wording.ts";
 import { findBodyFaults } from "./body-faults.ts";
 import { opaque } from "./field-rules.ts";
 
-// One field at fault may give several errors of TypeBox, which become one in the answer.
+// TypeBox may report several errors for one field, which are merged into one.
 Settings.Set({ maxErrors: 4 * fieldErrorsMax });
 
-/** Reads a value that should match one of its schemas. */
+/** Reads a value that must match one of its schemas. */
 export interface Reader<T> {
   schemas: readonly Type.TObject[];
-  /** @returns every fault of a value, at most 20, in the order of the document; and the value, which is good if there are none. */
+  /** @returns the faults of a value, at most 20, in document order; the value is valid if there are none. */
   examine(value: unknown): { faults: FieldError[]; value: T };
-  /** @throws DaybookError with every field at fault. */
+  /** @throws DaybookError with every field at fault */
   read(value: unknown): T;
 }
 
-/** A reader of an object: its shape as its schema has it, and its content as the rules at the schema have it. */
 export function createReader<Schema extends Type.TObject>(schema: Schema): Reader<Type.Static<Schema>> {
   return toReader([schema], (value) => ({
     faults: findBodyFaults(schema, value),
@@ -39,10 +38,10 @@ function toReader<T>(schemas: Reader<T>["schemas"], examine: Reader<T>["examine"
   };
 }
 
-/** A body in the main form, or in that of the getting-started guide. */
+/** A body in the main form, or in the form of the getting-started guide. */
 export type EitherForm<Main, Guide> = { main: Main; guide?: undefined } | { main?: undefined; guide: Guide };
 
-/** A reader of a body with two forms. @param isGuide tells by a body which form it has. */
+/** A reader of a body with two forms. @param isGuide decides which form a body has. */
 export function createEitherReader<Main extends Type.TObject, Guide extends Type.TObject>(
   main: Main,
   guide: Guide,
@@ -55,7 +54,7 @@ export function createEitherReader<Main extends Type.TObject, Guide extends Type
   });
 }
 
-/** A reader of a batch: its items are counted here and read one by one later, so that a bad one does not fail the others. */
+/** A reader of a batch. It only counts the items, which are read one by one later, so that a bad one fails alone. */
 export function createBatchReader<Schema extends Type.TObject, Field extends keyof Schema["properties"] & string>(
   schema: Schema,
   field: Field,
@@ -79,16 +78,15 @@ interface ValidationError {
   message: string;
 }
 
-/** A field at fault, and where it stands. */
 export interface Fault {
   code: FieldError["code"];
   message: string;
   path: readonly string[];
 }
 
-/** The fields at fault that errors of a validator tell of. */
+/** The fields at fault according to a validator's errors. */
 export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]): Fault[] {
-  // By where: the first that is said of a field is enough.
+  // By path: the first error of a field is enough.
   const byPath = new Map<string, Fault>();
   const choices = new Map<string, string[]>();
   const keyOf = (path: readonly string[]): string => JSON.stringify(path);
@@ -108,7 +106,7 @@ export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]
       // The schema of an unknown field is `false`.
       note("parameter_unknown", `${nameOf(path)} is not a known field.`, path);
     } else if (keyword === "const") {
-      // One of these for each value that there could be.
+      // One error for each allowed value.
       const key = keyOf(path);
       const choice = [...(choices.get(key) ?? []), JSON.stringify((params as { allowedValue: unknown }).allowedValue)];
       choices.set(key, choice);
@@ -117,12 +115,12 @@ export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]
     } else if (keyword === "minItems" || keyword === "minProperties") {
       note("parameter_missing", `${nameOf(path)} must not be empty.`, path);
     } else if (keyword !== "additionalProperties") {
-      // additionalProperties says once more, of the object around them, that there were unknown fields.
+      // additionalProperties repeats on the parent object that it has unknown fields.
       note("parameter_invalid", `${nameOf(path)} ${message}.`, path);
     }
   }
   const found = [...byPath.values()];
-  // Of a field with several forms it is said that it has none of them, and within it why: the latter is enough.
+  // A union reports that no form matches, and also why within the form: only the latter is kept.
   return found.filter(
     ({ code, path }) =>
       code !== "parameter_invalid" ||
@@ -131,13 +129,16 @@ export function fieldErrorsOf(value: unknown, errors: readonly ValidationError[]
   );
 }
 
-/** The last key of a path: its pointer says where it stands. */
+/** Only the last key, because the pointer shows the whole path. */
 function nameOf(path: readonly string[]): string {
   const name = path.at(-1);
   return name === undefined ? "The body" : quoteName(name);
 }
 
-/** Numbers that a double does not hold are objects here. @returns how far down a path such a number stands, if one does. */
+/**
+ * Numbers that a double cannot hold are objects here. @returns the depth of such a number along a path, if there is
+ * one.
+ */
 function findRawNumber(value: unknown, path: readonly string[]): number | undefined {
   let at = value;
   for (let depth = 0; ; depth++) {

@@ -10,7 +10,8 @@ import { renderGuidePage, renderPage } from "./page.ts";
 
 // Nothing from outside, and no script and no style but the page's own files.
 const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
+  "'none'";
 const originMark = "http://origin.invalid";
 
 /** Registers what tells about the API. The pages are made when the first of them is asked for, so that a start does not wait for them. */

@@ -1,11 +1,10 @@
-/** Batches: what became of each item, in order. */
+/** Batches: reading items and answering with their results, in order. */
 import type { FastifyReply } from "fastify";
 import { DaybookError, settleNow, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import type { Exchange } from "../surface/exchange.ts";
 import { sendData } from "./envelope.ts";
 
-/** What became of one item. */
 export interface BatchItemResult {
   status: number;
   client_reference: string | null;
@@ -13,14 +12,13 @@ export interface BatchItemResult {
   error: { type: string; code: string; message: string; param: string | null; errors?: readonly FieldError[] } | null;
 }
 
-/** An item as far as it could be read. */
 export interface ReadItem<Input> {
   clientReference: string | null;
-  /** What to do, or why it cannot be done. */
+  /** The input to act on, or its fault. */
   input: Input | DaybookError;
 }
 
-/** Reads an item; a bad one fails alone. */
+/** Reads an item, so that a bad one fails alone. */
 export function readItem<Input>(item: unknown, read: (item: unknown) => Input): ReadItem<Input> {
   const reference = isJsonObject(item) ? item.client_reference : undefined;
   const clientReference = typeof reference === "string" ? reference : null;
@@ -28,9 +26,9 @@ export function readItem<Input>(item: unknown, read: (item: unknown) => Input): 
 }
 
 /**
- * Does what the items say that could be read, all at once, and answers for all.
- * @param act does it for inputs in order.
- * @param toResult what became of an input: its status and the resource, or an error.
+ * Acts on all valid items at once and makes the results of all items.
+ * @param act returns one outcome per input, in order.
+ * @param toResult the status and resource of an outcome, or its error.
  */
 export async function answerItems<Input, Outcome>(
   items: readonly ReadItem<Input>[],
@@ -50,9 +48,8 @@ export async function answerItems<Input, Outcome>(
   });
 }
 
-/** Answers with a batch result. */
 export function sendBatch(exchange: Exchange, results: readonly BatchItemResult[]): FastifyReply {
-  // Those that failed on our side are done when the same is sent again, and the others are not done again.
+  // A retry finishes items that failed with 5xx and does not repeat the others.
   exchange.request.isUnfinished = results.some(({ status }) => status >= 500);
   const failed = results.filter(({ error }) => error !== null).length;
   const counts = { succeeded: results.length - failed, failed };

@@ -1,8 +1,8 @@
-/** The envelope of every success: `{data, meta}`. Data comes as JSON text, so that what a caller stored goes out as it came in. */
+/** The envelope of every success: `{data, meta}`. Data is JSON text, so that caller JSON is not changed. */
 import type { FastifyReply } from "fastify";
 import type { Exchange } from "../surface/exchange.ts";
 
-/** What meta may say beyond what it always says. */
+/** Optional fields of meta. */
 export interface MetaExtra {
   resolved_from?: string;
   as_of?: string;
@@ -10,8 +10,8 @@ export interface MetaExtra {
 }
 
 /**
- * Answers with data.
- * @param otherDataJson data as the other kind of key gets it, of a write that shows values of identifiers: see `otherBody` of plugins/idempotency.ts.
+ * @param otherDataJson data for a key with the opposite right to see identifier values: see `otherBody` of
+ * plugins/idempotency.ts.
  */
 export function sendData(
   { request, reply, caller }: Exchange,

@@ -1,4 +1,4 @@
-/** An example of each error, for the OpenAPI document. They are made by the code that answers real ones, so their form is true. */
+/** An example of each error, for the OpenAPI document. The code that answers real errors renders them. */
 import { DaybookError, errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
 import { renderError } from "./errors.ts";
 import { exampleIds } from "./examples.ts";
@@ -78,7 +78,7 @@ const examples: Readonly<Record<ErrorCode, Example>> = {
 
 const guideForm = "first-revision";
 
-/** All examples as components of the document: by code, and by status in the form of the first revision. */
+/** Examples as components of the document: by code, and by code in the form of the first revision. */
 export const errorExamples: Readonly<Record<string, object>> = Object.fromEntries([
   ...codes().map((code) => [code, { summary: code, value: renderError(exampleOf(code), exampleIds.request) }]),
   ...codes().map((code) => [
@@ -87,9 +87,9 @@ export const errorExamples: Readonly<Record<string, object>> = Object.fromEntrie
   ]),
 ]);
 
-/** The examples of some codes, as references: each in the newest form, and one in the form of the first revision. */
-export function errorExamplesOf(some: readonly ErrorCode[]): Record<string, { $ref: string }> {
-  const names = [...some, ...some.slice(0, 1).map((code) => `${guideForm}-${code}`)];
+/** References to examples: all codes in the newest form, and the first code in the form of the first revision. */
+export function errorExamplesOf(listedCodes: readonly ErrorCode[]): Record<string, { $ref: string }> {
+  const names = [...listedCodes, ...listedCodes.slice(0, 1).map((code) => `${guideForm}-${code}`)];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }]));
 }
 

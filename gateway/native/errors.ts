@@ -1,11 +1,10 @@
-/** Errors of the native surface, in the form of the revision that the request is answered in. */
+/** Errors of the native surface, in the form of the request's revision. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { DaybookError } from "#shared/values/errors.ts";
 import type { Log } from "#shared/process/log.ts";
 import { noSuchPath, takeError } from "../refusals.ts";
 import { renderError as renderGuideError, statusOf as guideStatusOf } from "./revisions/2026-05-01.ts";
 
-/** Answers with an error. */
 export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const ours = takeError(log, error, request, reply);
   if (ours.status === 401) void reply.header("www-authenticate", "Bearer");
@@ -17,12 +16,11 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
     .send(JSON.stringify(body));
 }
 
-/** Answers a path that is not there. */
 export function sendNotFound(log: Log, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return sendError(log, noSuchPath(request.url), request, reply);
 }
 
-/** An error as the newest revision has it. */
+/** The error body of the newest revision. */
 export function renderError(error: DaybookError, requestId: string): object {
   return {
     error: {

@@ -1,4 +1,4 @@
-/** Examples of native resources. The tests put real ids in the place of these. */
+/** Examples of native resources. Tests replace the ids with real ones. */
 import { exampleIds } from "../docs/example-ids.ts";
 
 export { exampleIds };
@@ -81,7 +81,7 @@ export const exampleAccount = {
   },
 };
 
-/** What became of two events, of which one was bad. */
+/** Two events, of which one was bad. */
 export const exampleEventBatch = {
   object: "batch_result",
   results: [
@@ -101,7 +101,7 @@ export const exampleEventBatch = {
   counts: { succeeded: 1, failed: 1 },
 };
 
-/** What became of two profiles: one was made, one updated. */
+/** Two profiles: one created, one updated. */
 export const exampleProfileBatch = {
   object: "batch_result",
   results: [

@@ -1,21 +1,18 @@
-/** Exchanges of the native surface: a request whose ids, If-Match, query and body are read and good. */
+/** Exchanges of the native surface, whose ids, If-Match, query and body are read and valid. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Exchange, type SurfaceContext } from "../surface/exchange.ts";
 import type { PathIds } from "./paths.ts";
 import type { Query } from "./query.ts";
 
-/** What was read of a request. */
 interface Parts<Body> {
-  /** In their normal form. */
+  /** Normalised. */
   ids: PathIds;
-  /** What If-Match asks for, if it was sent. */
   precondition: Precondition | undefined;
   query: Query;
   body: Body;
 }
 
-/** See above. */
 export class NativeExchange<Body = unknown> extends Exchange implements Parts<Body> {
   readonly ids: PathIds;
   readonly precondition: Precondition | undefined;

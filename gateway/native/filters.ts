@@ -1,11 +1,10 @@
-/** Filters of lists whose values have a form. */
+/** Filters whose values have a format. */
 import { tryDecodeId, type IdPrefix } from "#shared/values/ids.ts";
 import { readValue } from "#shared/values/identifiers.ts";
 import { mismatch } from "#shared/values/wording.ts";
 import type { Filter } from "./query.ts";
 import { idExpected, idPattern } from "./rules.ts";
 
-/** A filter by the id of a resource. */
 export function idFilter(prefix: IdPrefix, description: string): Filter {
   return {
     description,
@@ -17,7 +16,6 @@ export function idFilter(prefix: IdPrefix, description: string): Filter {
   };
 }
 
-/** A filter by an identifier of a type. */
 export function identifierFilter(type: string, description: string): Filter {
   return {
     description,

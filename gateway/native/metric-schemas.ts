@@ -1,4 +1,4 @@
-/** The bodies about metrics that the native surface takes; all others are in schemas.ts. */
+/** Bodies of metric requests; the other bodies are in schemas.ts. */
 import Type from "typebox";
 import { documented, opaque } from "../field-rules.ts";
 import * as rules from "./rules.ts";
@@ -9,7 +9,8 @@ const groupByMax = 2;
 const closed = { additionalProperties: false } as const;
 
 const aggregateField =
-  'source, currency, or a path of properties: "properties.address.city", or ["properties", "a.b"] where keys have dots. No path leads through an array';
+  'source, currency, or a path of properties: "properties.address.city", or ["properties", "a.b"] where keys have ' +
+  "dots. No path leads through an array";
 const AggregateField = Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 33 })], {
   description: aggregateField,
 });
@@ -70,7 +71,9 @@ export const MetricAggregateCreate = Type.Object(
           }),
         ],
         {
-          description: `Scalars that fields equal: as an object by field, or as a list of field and value. A field is ${aggregateField}`,
+          description:
+            "Scalars that fields equal: as an object by field, or as a list of field and value. " +
+            `A field is ${aggregateField}`,
           [opaque]: true,
         },
       ),

@@ -1,4 +1,4 @@
-/** Parameters of operations, as the OpenAPI document has them. */
+/** Parameters of operations in the OpenAPI document. */
 import { newestRevision } from "#shared/values/revisions.ts";
 import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
 import { parameter, sortSchema, type Json } from "../surface/openapi.ts";
@@ -7,7 +7,7 @@ import { describeIds } from "./paths.ts";
 import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
 import { idPattern } from "./rules.ts";
 
-/** Those of a path. @param url as Fastify has it. */
+/** @param url as Fastify has it. */
 export function pathParameters(url: string): Json[] {
   return describeIds(url).map(({ name, prefix, ...described }) => ({
     name,
@@ -18,7 +18,7 @@ export function pathParameters(url: string): Json[] {
   }));
 }
 
-/** Those that the rules of a query allow. @param examples by name. */
+/** Query parameters that rules allow. @param examples by name. */
 export function queryParameters(rules: QueryRules = {}, examples: Readonly<Record<string, string>> = {}): Json[] {
   const inQuery = (name: string, description: string, schema: Json = { type: "string" }): Json => ({
     ...parameter("query", name, description, schema),
@@ -64,7 +64,8 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
       ? [
           inQuery(
             "page[limit]",
-            `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}. A page ends early, at about 16 MB, when they are large`,
+            `Items on a page; more than ${pageLimit.max} grants ${pageLimit.max}. A page ends early, at about 16 MB, ` +
+              "when they are large",
             {
               type: "integer",
               minimum: 1,
@@ -88,13 +89,12 @@ export function queryParameters(rules: QueryRules = {}, examples: Readonly<Recor
   ];
 }
 
-/** A value of a query as the type of its schema. */
+/** Converts a query value to the type of its schema. */
 function toExample(text: string, { type }: Json): unknown {
   if (type === "array") return text.split(",");
   return type === "string" ? text : JSON.parse(text);
 }
 
-/** Headers that an operation looks at. */
 export function headerParameters({ precondition }: NativeOperation, isWrite: boolean): Json[] {
   const revision = `A date: answer in the newest revision not after it, of ${newestRevision} and before`;
   const etag = "The ETag of a prior read; without it the last write wins";

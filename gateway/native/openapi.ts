@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the native surface, made of its routes and of the schemas that validate their requests. */
+/** The native part of the OpenAPI document, made from the routes and from the schemas that validate requests. */
 import { errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
 import { newestRevision } from "#shared/values/revisions.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
@@ -22,10 +22,10 @@ import * as metricBodies from "./metric-schemas.ts";
 import { nativeRoutes } from "./routes.ts";
 import * as bodies from "./schemas.ts";
 
-// Schemas that have a name of their own: the exported ones.
+// Exported schemas become named components.
 const { toSchema, schemas } = createSchemaWriter([resources, bodies, metricBodies]);
 
-/** Describes the surface. @param prefix of its paths. */
+/** @param prefix of the paths. */
 export function describeNative(prefix: string): SurfaceDescription {
   return {
     tags: [...new Set(nativeRoutes.map(({ operation }) => operation.tag))].map((name) => ({
@@ -77,13 +77,12 @@ function describeRoute(route: NativeRoute): RouteDescription {
   };
 }
 
-/** @param examples by what they show, in words. */
+/** @param examples by summary. */
 function toContent(schema: unknown, examples: Readonly<Record<string, object>> = {}): Json {
   const named = Object.entries(examples).map(([summary, value]) => [toName(summary), { summary, value }]);
   return { "application/json": { schema, ...(named.length > 0 ? { examples: Object.fromEntries(named) } : {}) } };
 }
 
-/** Words as the name of an example. */
 function toName(words: string): string {
   return words.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 }
@@ -109,10 +108,10 @@ const everyOperation: readonly ErrorCode[] = [
   "internal_error",
   "service_unavailable",
 ];
-// A deletion has no body, but what is sent with one is read.
+// A DELETE has no body, but one that is sent is parsed.
 const everyBody: readonly ErrorCode[] = ["invalid_json", "request_too_large", "unsupported_media_type"];
 
-/** Refusals by status, each with the codes that there may be. */
+/** Refusals by status, with their codes. */
 function describeRefusals(route: NativeRoute): Json {
   const { method, operation } = route;
   const { scope, body, query, precondition, errors = [], impossible = [] } = operation;

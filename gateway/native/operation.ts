@@ -1,4 +1,4 @@
-/** Operations of the native surface, and the routes that serve them. */
+/** Operations and routes of the native surface. */
 import type { FastifyReply } from "fastify";
 import type { ErrorCode } from "#shared/values/errors.ts";
 import type { Operation } from "../surface/operation.ts";
@@ -7,36 +7,33 @@ import type { Reader } from "../validation.ts";
 import type { NativeExchange } from "./exchange.ts";
 import type { QueryRules } from "./query.ts";
 
-/** What there is to say of a route. */
 export interface NativeOperation<Body = unknown> extends Operation {
-  /** Which resource it belongs to. */
+  /** The resource. */
   tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas" | "Account";
   query?: QueryRules;
-  /** Reads the body, in each of the forms that it may have. */
+  /** Reads the body, in each of its forms. */
   body?: Reader<Body>;
-  /** Whether the answer has an ETag. */
   etag?: true;
-  /** What it refuses for beyond what every operation does. */
+  /** Errors beyond those of every operation. */
   errors?: readonly ErrorCode[];
-  /** Codes that it answers with 422, as an impossible change, although their status elsewhere is another. */
+  /** Codes that this operation answers with 422, whatever their status elsewhere. */
   impossible?: readonly ErrorCode[];
   examples: Examples;
 }
 
-/** Examples of an operation. The tests send those of requests, and hold those of answers against their schemas. */
+/** Examples of an operation. Tests send those of requests and check those of answers against their schemas. */
 export interface Examples {
-  /** Bodies, by what they show; each form has one at least. */
+  /** Bodies by summary, at least one for each form. */
   bodies?: Readonly<Record<string, object>>;
-  /** Values of query parameters, by their names. */
+  /** Query parameters by name. */
   query?: Readonly<Record<string, string>>;
-  /** Data of an answer; of a list, an array. */
+  /** Data of an answer; an array for a list. */
   data: object;
 }
 
-/** A route of this surface. */
 export type NativeRoute<Body = unknown> = Route<NativeOperation<Body>, NativeExchange<Body>>;
 
-/** An operation. @param scope what a key needs for it, or null if any key will do. */
+/** @param scope the scope that the key needs, or null if any key will do. */
 export function operation<Body>(
   scope: string | null,
   what: Omit<NativeOperation<Body>, "scope">,
@@ -44,7 +41,7 @@ export function operation<Body>(
   return { scope, ...what };
 }
 
-/** A route, whose handler is given the query and the body as its operation has them. */
+/** Makes a route whose handler gets the query and body types of its operation. */
 export function route<Body>(
   method: NativeRoute["method"],
   url: string,

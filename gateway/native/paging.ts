@@ -1,21 +1,19 @@
-/** Pages of lists: from a cursor to the next. */
+/** Pages of lists, linked by cursors. */
 import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { MetaExtra } from "./envelope.ts";
 import type { NativeExchange } from "./exchange.ts";
 
-/** A page that is asked for. */
 export interface Page {
-  /** Where it begins: behind this place. */
+  /** The position that the page begins after. */
   after: string | undefined;
-  /** What meta says of the page, given the place of its last item. */
+  /** The page's meta. @param last the position of its last item. */
   meta(hasMore: boolean, last: string | undefined): MetaExtra;
 }
 
 /**
- * Reads where a page begins.
  * @param list names the list.
- * @throws DaybookError `invalid_cursor` unless the cursor is of this property, this list, these filters and this order.
+ * @throws DaybookError `invalid_cursor` unless the cursor is of this property, this list, these filters and this order
  */
 export function openPage({ context: { cursors }, propertyId, query }: NativeExchange, list: string): Page {
   const scope = [propertyId, list, ...query.fingerprint];
@@ -28,13 +26,12 @@ export function openPage({ context: { cursors }, propertyId, query }: NativeExch
   };
 }
 
-/** A place in a list that is in order of time. */
+/** A position in a list in order of time. */
 export function writePlace(time: Timestamp | undefined, id: string): string {
   if (!time) throw new Error("a time that is always there is missing");
   return `${fromTimestamp(time)} ${id}`;
 }
 
-/** Reads what writePlace wrote. */
 export function readPlace(place: string): { time: Timestamp; id: string } {
   const [micros, id = ""] = place.split(" ");
   return { time: toTimestamp(Number(micros)), id };

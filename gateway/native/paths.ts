@@ -1,11 +1,10 @@
-/** Ids in paths: what each is of, by the collection that it stands behind. */
+/** Ids in paths. The collection before an id tells its type. */
 import { decodeId, encodeId, type IdPrefix } from "#shared/values/ids.ts";
 import { exampleIds } from "./examples.ts";
 
-/** The name of an id in a path. */
 export type PathId = "id" | "identifier_id";
 
-/** The ids in a path; a path without one has it empty. */
+/** The ids in a path; empty where the path has none. */
 export type PathIds = Readonly<Record<PathId, string>>;
 
 const collections: Readonly<Record<string, { prefix: IdPrefix; description: string; example: string }>> = {
@@ -19,7 +18,7 @@ const collections: Readonly<Record<string, { prefix: IdPrefix; description: stri
   metrics: { prefix: "mtr", description: "The id of a metric", example: exampleIds.metric },
 };
 
-/** What a path says of its ids, in order. @param url as Fastify has it, such as `/profiles/:id`. */
+/** Describes the ids of a path in order. @param url as Fastify has it, such as `/profiles/:id`. */
 export function describeIds(url: string) {
   return [...url.matchAll(/(\w+)\/:(\w+)/g)].map(([, collection = "", name]) => {
     const described = collections[collection];
@@ -28,7 +27,7 @@ export function describeIds(url: string) {
   });
 }
 
-/** Makes a reader of the ids in a path, which throws a DaybookError `invalid_id` with the name of the first that is none. */
+/** Makes a reader of path ids. The reader throws DaybookError `invalid_id` with the name of the first invalid id. */
 export function idReader(url: string): (params: unknown) => PathIds {
   const described = describeIds(url);
   return (params) => {

@@ -1,4 +1,4 @@
-/** If-Match: a write happens only to the profile that the caller has read. */
+/** If-Match: optimistic concurrency of writes to a profile. */
 import { create } from "@bufbuild/protobuf";
 import type { FastifyRequest } from "fastify";
 import { PreconditionSchema, type Precondition } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -10,9 +10,8 @@ const listPattern = new RegExp(`^${entityTag}(?:[ \\t]*,[ \\t]*${entityTag})*$`)
 const headerLengthMax = 1000;
 
 /**
- * Reads If-Match.
- * @returns undefined without one. An entity tag that is none of ours, or a weak one, matches no version.
- * @throws DaybookError `parameter_invalid` with param `If-Match` when it is malformed.
+ * @returns undefined without If-Match. A foreign or weak entity tag matches no version.
+ * @throws DaybookError `parameter_invalid` with param `If-Match` when it is malformed
  */
 export function readPrecondition(request: FastifyRequest): Precondition | undefined {
   const header = request.headers["if-match"]?.trim();

@@ -1,4 +1,4 @@
-/** What the routes of profiles and of their identifiers have in common. */
+/** Functions that the routes of profiles and of identifiers share. */
 import type { FastifyReply } from "fastify";
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -7,8 +7,8 @@ import { sendData, type MetaExtra } from "./envelope.ts";
 import type { NativeExchange } from "./exchange.ts";
 
 /**
- * Reads the profile of a path, or the survivor in its place unless `resolve` says otherwise.
- * @throws DaybookError `resource_not_found` with param `id`.
+ * Reads the profile of the path, following merges unless `resolve` is false.
+ * @throws DaybookError `resource_not_found` with param `id`
  */
 export async function findProfile(exchange: NativeExchange): Promise<{ profile: Profile; meta: MetaExtra }> {
   const { id } = exchange.ids;
@@ -17,12 +17,11 @@ export async function findProfile(exchange: NativeExchange): Promise<{ profile: 
   return { profile, meta: resolvedMeta(profile.id === id ? undefined : id) };
 }
 
-/** What meta says when a merged profile was named. */
+/** Meta of an answer for a merged profile. */
 export function resolvedMeta(resolvedFrom: string | undefined): MetaExtra {
   return resolvedFrom === undefined ? {} : { resolved_from: resolvedFrom };
 }
 
-/** Answers a write with the profile as it now is. */
 export function sendWritten(
   exchange: NativeExchange,
   profile: Profile | undefined,
@@ -34,12 +33,12 @@ export function sendWritten(
   void reply.header("etag", profileEtag(profile));
   if (created) void reply.header("location", `/v1/profiles/${profile.id}`);
   const shown = { expand: false, showValues: showsValues };
-  // A key that sees more, or less, may repeat the request.
+  // A key with the opposite right to see values may repeat the request.
   const other = request.operation ? profileJson(profile, { ...shown, showValues: !showsValues }) : undefined;
   return sendData(exchange, profileJson(profile, shown), resolvedMeta(resolvedFrom), other);
 }
 
-/** Names the fields at fault as a request with the profile in its path does. */
+/** Maps params of the service to a request with the profile in its path. */
 export function toPathParam(param: string): string {
   if (param === "profile_id") return "id";
   return param.replace(/^identifier\./, "");

@@ -1,4 +1,4 @@
-/** Query parameters: everything that a route does not know is refused by name. */
+/** Query parameters. A parameter that the route does not know is refused by name. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TimeRangeSchema } from "#proto/daybook/common/v1/range_pb.ts";
 import { fieldErrorsMax, type ErrorCode, type FieldError } from "#shared/values/errors.ts";
@@ -8,60 +8,55 @@ import { dateTimeExpected } from "#shared/values/times.ts";
 import { listed, mismatch, quoteName, unkeepable } from "#shared/values/wording.ts";
 import { nearestName } from "../unknown-fields.ts";
 
-/** What a filter means, and which values it takes if not every text. */
+/** The meaning of a filter, and its values where not every text is valid. */
 export type Filter =
   | string
   | { description: string; oneOf: readonly string[] }
   | { description: string; pattern?: string; check: (value: string, param: string) => FieldError | undefined };
 
-/** What a route takes, each with what it means. These also document it. */
+/** The parameters of a route with their meanings, which also document it. */
 export interface QueryRules {
-  /** Names for `filter[name]`. */
+  /** Filters, by the name in `filter[name]`. */
   filters?: Readonly<Record<string, Filter>>;
-  /** Names for `filter[name][gte]` and the like, of instants. */
+  /** Ranges of instants, by the name in `filter[name][gte]` and the other operators. */
   ranges?: Readonly<Record<string, string>>;
-  /** Fields for `sort`, each also with `-`. */
+  /** Fields for `sort`, each also with `-` in front. */
   sorts?: readonly string[];
-  /** What the list is in order of unless `sort` says so, such as `-created_at`. */
+  /** The order without `sort`, such as `-created_at`. */
   sortDefault?: string;
-  /** Names for `expand`. */
+  /** Meanings of the names for `expand`. */
   expands?: Readonly<Record<string, string>>;
-  /** Whether it takes `page[limit]` and `page[after]`. */
+  /** Whether the route takes `page[limit]` and `page[after]`. */
   paged?: true;
-  /** Whether it takes `resolve`. */
+  /** Whether the route takes `resolve`. */
   resolves?: true;
 }
 
-/** Bounds of an instant. */
 export type TimeRange = MessageInitShape<typeof TimeRangeSchema>;
 
-/** What a request asks for. */
+/** A query as read. */
 export interface Query {
   filters: ReadonlyMap<string, string>;
   ranges: ReadonlyMap<string, TimeRange>;
   sort: { field: string; ascending: boolean };
   expands: ReadonlySet<string>;
-  /** Granted page size. */
+  /** The page size, at most pageLimit.max. */
   limit: number;
-  /** The cursor, as sent. */
   after: string | undefined;
-  /** Read the survivor in the place of a merged profile. */
+  /** Read the survivor instead of a merged profile. */
   resolve: boolean;
-  /** All that decides what the list holds, as sent and in order: a cursor is good for nothing else. */
+  /** The sort and the filters as sent, sorted by name. A cursor is bound to them. */
   fingerprint: readonly string[];
 }
 
-/** Page sizes. */
 export const pageLimit = { default: 50, max: 500 } as const;
-/** What a range can be asked for by. */
 export const rangeOperators = ["gte", "gt", "lte", "lt"] as const;
 
 type RangeOperator = (typeof rangeOperators)[number];
 
 /**
- * Reads a query.
- * @returns it as far as it is good, and every fault, at most 20: `parameter_unknown`, `parameter_invalid`, `unsupported_filter`, `unsupported_sort`,
- * `unsupported_expand`, or what a filter is refused for.
+ * @returns the valid parts of a query, and its faults, at most 20: `parameter_unknown`, `parameter_invalid`,
+ * `unsupported_filter`, `unsupported_sort`, `unsupported_expand`, or the code of a filter's check.
  */
 export function readQuery(
   query: Readonly<Record<string, string | string[]>>,
@@ -109,7 +104,7 @@ interface Reading {
   resolve: boolean;
 }
 
-/** What no parameter can be. */
+/** Finds faults that no parameter may have: sent more than once, or text that cannot be stored. */
 function findTextFault(name: string, value: string | string[]): FieldError | undefined {
   if (typeof value !== "string") {
     return faultOf("parameter_invalid", name, `${quoteName(name)} must be sent once; got it ${value.length} times.`);
@@ -118,7 +113,7 @@ function findTextFault(name: string, value: string | string[]): FieldError | und
   return problem === undefined ? undefined : unkeepable(name, problem);
 }
 
-/** Notes what a parameter says. @returns what is wrong with it, if anything is. */
+/** Reads a parameter into the query. @returns its fault, if any. */
 function readParameter(reading: Reading, rules: QueryRules, name: string, value: string): FieldError | undefined {
   const isList = rules.filters !== undefined || rules.ranges !== undefined;
   if (name.startsWith("filter[") && isList) return readFilter(reading, rules, name, value);
@@ -167,7 +162,8 @@ function readFilter(
     ...Object.keys(filters).map((known) => `filter[${known}]`),
     ...Object.keys(ranges).map((known) => `filter[${known}][${rangeOperators.join("|")}]`),
   ];
-  const message = `${quoteName(name)} is not a filter of this list. Its filters are ${listed(choice.map(quoteName), "and")}.`;
+  const names = listed(choice.map(quoteName), "and");
+  const message = `${quoteName(name)} is not a filter of this list. Its filters are ${names}.`;
   return faultOf("unsupported_filter", name, message);
 }
 
@@ -184,7 +180,7 @@ function findFilterFault(filter: Filter, value: string, name: string): FieldErro
   return filter.oneOf.includes(value) ? undefined : mismatch(name, expected, value, { quoted: true });
 }
 
-/** A bare plus in a query is a space: in front of a phone number, and in front of the offset of a time. */
+/** A bare plus in a query is decoded as a space: in front of a phone number or of the offset of a time. */
 function withPlusHint(found: FieldError, value: string): FieldError {
   if (!/^ \d|:[\d.]+ \d/.test(value)) return found;
   return { ...found, message: `${found.message} A "+" in a query is read as a space: write it as %2B.` };

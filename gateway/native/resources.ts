@@ -1,4 +1,4 @@
-/** What the native surface answers with. These schemas document it; the tests hold the answers against them. */
+/** Schemas of native answers. They document the surface, and tests check the answers against them. */
 import Type from "typebox";
 
 const closed = { additionalProperties: false } as const;

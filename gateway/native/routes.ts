@@ -1,4 +1,4 @@
-/** All routes of the native surface, in the order of the document. */
+/** All native routes, in the order of the document. */
 import type { NativeRoute } from "./operation.ts";
 import { accountRoutes } from "./routes/account.ts";
 import { eventBatchRoutes } from "./routes/event-batch.ts";

@@ -1,4 +1,6 @@
-/** Rules of the fields of bodies: what each holds, in words and with an example. The rules themselves are those that the services check too. */
+/**
+ * Rules of body fields: their expected content in words with an example, and checks. The services use the same checks.
+ */
 import { systemClock } from "#shared/values/clock.ts";
 import { dottedNameExpected, normalizeDottedName } from "#shared/values/dotted-name.ts";
 import type { FieldError } from "#shared/values/errors.ts";
@@ -46,7 +48,6 @@ import { documented, listRule, objectRule, rule, textRule } from "../field-rules
 const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 const isThere = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
 
-/** A name in dot notation. */
 export const dottedName = textRule(
   dottedNameExpected,
   (text, param) => {
@@ -56,7 +57,6 @@ export const dottedName = textRule(
   { quoted: true },
 );
 
-/** The id of a resource. */
 export function idOf(prefix: IdPrefix): ReturnType<typeof textRule> & { [documented]: { pattern: string } } {
   const expected = idExpected(prefix);
   const idRule = textRule(expected, (text, param) =>
@@ -65,12 +65,11 @@ export function idOf(prefix: IdPrefix): ReturnType<typeof textRule> & { [documen
   return { ...idRule, [documented]: { pattern: idPattern(prefix) } };
 }
 
-/** What an id that is sent looks like: in either case, unlike in answers. */
+/** The pattern of ids in requests, which accept either case; answers have lower case. */
 export function idPattern(prefix: IdPrefix): string {
   return `^(${prefix}|${prefix.toUpperCase()})_[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$`;
 }
 
-/** An instant. */
 export const dateTime = textRule(
   dateTimeExpected,
   (text, param) =>
@@ -78,7 +77,6 @@ export const dateTime = textRule(
   { quoted: true },
 );
 
-/** When an event happened. */
 export const occurredAt = textRule(
   dateTimeExpected,
   (text, param) => {
@@ -101,7 +99,6 @@ export const dedupeId = textRule(shortTextExpected(dedupeIdLengthMax), (text, pa
 
 export const idempotencyKeyRule = textRule(idempotencyKeyExpected, findIdempotencyKeyFault);
 
-/** A text for people. */
 export function shortText(lengthMax: number): ReturnType<typeof textRule> {
   return textRule(shortTextExpected(lengthMax), (text, param) => findShortTextFault(text, lengthMax, param));
 }
@@ -110,13 +107,13 @@ export function locationText(field: LocationField): ReturnType<typeof textRule> 
   return textRule(locationExpected[field], (text, param) => findLocationFault(field, text, param));
 }
 
-/** Parts of an amount; the rule of the event looks at both. */
+/** The rule of the event checks value and currency together. */
 export const money = {
   value: { [rule]: { expected: moneyExpected.value, quoted: true as const } },
   currency: { [rule]: { expected: moneyExpected.currency, quoted: true as const } },
 };
 
-/** Parts of an identifier; the rule of the identifier looks at both. */
+/** The rule of the identifier checks type and value together. */
 export const identifierParts = {
   type: { [rule]: { expected: identifierExpected.type, quoted: true as const } },
   value: { [rule]: { expected: `${identifierExpected.value} such as "ada@example.com"` } },
@@ -138,7 +135,7 @@ function valueFaults(type: string | undefined, text: string | undefined, param: 
 export const identifierList = {
   [rule]: {
     ...listRule((list, param) => {
-      // A list that is too long is refused for that alone.
+      // The schema refuses a list that is too long.
       if (list.length > identifiersPerWriteMax) return [];
       return findRepeats(list.map(toWanted), param).errors;
     })[rule],
@@ -153,7 +150,7 @@ function toWanted(item: JsonValue): WantedIdentifier | undefined {
   return "error" in reading ? undefined : { type, value: reading.value, isPrimary: isPrimary === true };
 }
 
-/** Identifiers by type, as the guide writes those of a profile. */
+/** Identifiers by type: the form of the getting-started guide. */
 export const identifiersByType = objectRule((identifiers, param) => {
   const entries = Object.entries(identifiers);
   if (entries.length === 0) return [missing(param, 'send at least one, such as {"email": "ada@example.com"}')];
@@ -165,7 +162,7 @@ export const identifiersByType = objectRule((identifiers, param) => {
   });
 }, 'an object such as {"email": "ada@example.com"}');
 
-/** The profile of an event as the guide writes it: exactly one identifier. */
+/** The profile of an event in the guide's form: exactly one identifier. */
 export const guideProfile = objectRule((profile, param) => {
   const types = Object.keys(profile).filter((type) => guideTypes.has(type));
   const one = 'one identifier such as {"email": "ada@example.com"}';
@@ -178,7 +175,7 @@ export const guideProfile = objectRule((profile, param) => {
 
 const guideTypes: ReadonlySet<string> = new Set(["email", "phone", "external_id"]);
 
-/** What an event says of its profile and of its amount, each in two fields. */
+/** Checks an event's pairs of fields: profile_id or identifier, and value with currency. */
 export const event = objectRule((body) => {
   const faults: FieldError[] = [];
   if (!isThere(body.profile_id) && !isThere(body.identifier)) {
@@ -187,14 +184,14 @@ export const event = objectRule((body) => {
     faults.push(eitherOr("identifier", "profile_id"));
   }
   const isText = (value: JsonValue | undefined): boolean => !isThere(value) || typeof value === "string";
-  // Of a part that is no text something is said already; the other one is looked at by itself then.
+  // A part that is no text has its own fault, so a valid stand-in lets the other part be checked.
   const value = isText(body.value) ? textOf(body.value) : "0";
   const currency = isText(body.currency) ? textOf(body.currency) : "EUR";
   const reading = readMoney(value, currency);
   return "errors" in reading ? [...faults, ...reading.errors] : faults;
 });
 
-/** What an aggregate says of its metric and of its range, each in two fields. */
+/** Checks an aggregate's pairs of fields, metric_id or metric and from before to, its groups and its conditions. */
 export const aggregate = objectRule((body) => {
   const faults: FieldError[] = [];
   if (!isThere(body.metric_id) && !isThere(body.metric)) {
@@ -204,7 +201,7 @@ export const aggregate = objectRule((body) => {
   if (from !== undefined && to !== undefined) faults.push(...findRangeFaults(from, to));
   if (Array.isArray(body.group_by)) {
     const fields = body.group_by.map(fieldOf);
-    // Of one that is no field by its shape something is said already.
+    // A group of the wrong shape has its own fault.
     if (fields.every((field) => field !== undefined)) faults.push(...findGroupByFaults(fields));
   }
   return [...faults, ...findConditionFaults(conditionsOf(body.filter))];
@@ -228,14 +225,14 @@ function fieldOf(field: JsonValue | undefined): string | undefined {
   return areKeys ? fieldOfSegments(field) : undefined;
 }
 
-/** What a write of a profile says of its attributes: whole or by operations. */
+/** Allows attributes or attribute_operations, not both. */
 export const attributesOnce = objectRule((body) =>
   isThere(body.attributes) && isThere(body.attribute_operations)
     ? [eitherOr("attribute_operations", "attributes")]
     : [],
 );
 
-/** As attributesOnce, of a change that must say something of them. */
+/** Like attributesOnce, but requires one of them. */
 export const attributesNeeded = objectRule((body) => {
   if (isThere(body.attributes) && isThere(body.attribute_operations))
     return [eitherOr("attribute_operations", "attributes")];
@@ -248,7 +245,7 @@ function eitherOr(param: string, other: string): FieldError {
   return { code: "parameter_conflict", message, param };
 }
 
-/** An object that callers fill as they like. */
+/** An object with content of the caller's choice. */
 export const anyJson = objectRule(
   (value, param) => {
     const tooLarge = findSizeFault(JSON.stringify(value), param);
@@ -262,7 +259,7 @@ export const operationPath = { [rule]: { expected: pathExpected } };
 export const attributeOperation = objectRule(({ op, path, value }, param) => {
   const name = textOf(op);
   const keys = Array.isArray(path) ? path : [path];
-  // A path of another shape than a path has its own fault.
+  // The schema reports a path of the wrong shape.
   const isPath = keys.length > 0 && keys.every((key) => typeof key === "string");
   if (name === undefined || !isOperator(name)) return [];
   const pathFault = isPath ? findPathFault(name, keys, joinParam(param, "path")) : undefined;
@@ -279,7 +276,6 @@ function isOperator(name: string): boolean {
   return (attributeOperators as readonly string[]).includes(name);
 }
 
-/** What an id is, with an example. */
 export function idExpected(prefix: IdPrefix): string {
   return `an id of the form ${prefix}_ and 26 base-32 characters such as "${prefix}_01h455vb4pex5vsknk084sn02q"`;
 }

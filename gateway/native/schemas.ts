@@ -1,4 +1,4 @@
-/** The bodies that the native surface takes: their shape, and the rules of their content. They also document the surface. */
+/** Bodies of native requests: their shape, and the rules of their content. They also document the surface. */
 import Type from "typebox";
 import { documented, opaque } from "../field-rules.ts";
 import { dedupeIdLengthMax } from "#shared/values/event.ts";
@@ -7,16 +7,14 @@ import { locationLengthMax, type LocationField } from "#shared/values/location.t
 import * as rules from "./rules.ts";
 
 const closed = { additionalProperties: false } as const;
-/** Bodies with a second form name both. */
 const mainForm = "Main form";
 const guideForm = "Form of the getting-started guide";
 const anyObject = (description: string) =>
   Type.Object({}, { additionalProperties: true, description, [opaque]: true, ...rules.anyJson });
 
-/** A field that is null where it is read, and says nothing then: what was read can be sent again. */
+/** Allows null, which means absent, so that a response can be sent back. */
 export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-/** What an event or a profile is known by. */
 const identifierType = Type.String({
   [documented]: { maxLength: typeLengthMax, pattern: typePattern.source },
   description: "email, phone, external_id or a type of your own",
@@ -28,7 +26,7 @@ const identifierValue = Type.String({
   ...rules.identifierParts.value,
 });
 
-/** Whose an event is, by what the profile is known by. */
+/** Identifies the profile of an event. */
 export const EventIdentifier = Type.Object(
   { type: identifierType, value: identifierValue },
   { ...closed, description: "What the profile is known by. Required unless profile_id is given", ...rules.identifier },
@@ -85,7 +83,7 @@ const idempotencyKey = Type.String({
 
 export const EventCreate = Type.Object(eventFields, { ...closed, title: mainForm, ...rules.event });
 
-/** An event as the getting-started guide writes it. */
+/** An event in the form of the getting-started guide. */
 export const GuideEventCreate = Type.Object(
   {
     event_type: eventFields.type,
@@ -103,7 +101,7 @@ export const GuideEventCreate = Type.Object(
   { ...closed, title: guideForm },
 );
 
-/** What items of batches have beside what they carry. */
+/** Fields that every batch item has. */
 const itemFields = {
   client_reference: Type.Optional(orNull(Type.String({ maxLength: 255, description: "Echoed in the result" }))),
   idempotency_key: Type.Optional(idempotencyKey),
@@ -198,7 +196,7 @@ const upsertFields = { ...ProfileCreate.properties, attribute_operations: Type.O
 
 export const ProfileUpsert = Type.Object(upsertFields, { ...closed, title: mainForm, ...rules.attributesOnce });
 
-/** A profile as the getting-started guide writes it: identifiers by type. */
+/** A profile in the form of the getting-started guide: identifiers by type. */
 export const GuideProfileUpsert = Type.Object(
   {
     identifiers: Type.Unsafe<Record<string, string>>(

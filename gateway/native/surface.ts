@@ -1,4 +1,3 @@
-/** The native surface: flat JSON. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { checkFaults, DaybookError } from "#shared/values/errors.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
@@ -11,7 +10,7 @@ import { readPrecondition } from "./precondition.ts";
 import { readQuery } from "./query.ts";
 import { nativeRoutes } from "./routes.ts";
 
-/** Registers the surface under the prefix that it is given. */
+/** Registers the native surface, flat JSON, under the prefix that Fastify passes. */
 export function nativeSurface(context: SurfaceContext) {
   return async (app: FastifyInstance): Promise<void> => {
     const addMethodNotAllowed = collectMethods(app);
@@ -21,13 +20,13 @@ export function nativeSurface(context: SurfaceContext) {
 }
 
 /**
- * Prepares reading the requests of a route. Reading throws a DaybookError: of the ids in the path, of If-Match, or of everything that is at fault
- * in query and body, in this order. Without a body the query comes first.
+ * Prepares the reader of a route. It throws a DaybookError for the path ids, then for If-Match, then for all faults of
+ * query and body together. For a route without a body the query comes first.
  */
 function exchangeReader<Body>(context: SurfaceContext, url: string, operation: NativeOperation<Body>) {
   const readIds = idReader(url);
   return (request: FastifyRequest, reply: FastifyReply): NativeExchange<Body> => {
-    // As Fastify's parser gives it.
+    // The type that Fastify's query parser returns.
     const { query, faults } = readQuery(request.query as Record<string, string | string[]>, operation.query ?? {});
     if (!operation.body) checkFaults(faults);
     const ids = readIds(request.params);

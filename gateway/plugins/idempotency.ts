@@ -41,7 +41,8 @@ export const idempotencyKeyParameter = {
   name: param,
   in: "header",
   description:
-    "The same request with the same key is done once within 24 hours: 1 to 255 printable ASCII characters without space",
+    "The same request with the same key is done once within 24 hours: 1 to 255 printable ASCII characters without " +
+    "space",
   schema: { type: "string", pattern: keyPattern.source },
 } as const;
 

@@ -9,7 +9,8 @@ export const metricCommands: readonly Command[] = [
     name: "metrics rebuild",
     usage: "",
     summary:
-      "counts all stored events anew, and shows that when it is done, without those of detached partitions; of all properties unless one is named",
+      "counts all stored events anew, and shows that when it is done, without those of detached partitions; of all " +
+      "properties unless one is named",
     words: [0, 0],
     options: [],
     optional: ["property"],

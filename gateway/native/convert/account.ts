@@ -1,9 +1,8 @@
-/** The account: messages to wire. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
 import type { RateLimits } from "../../rate/limits.ts";
 
-/** A key and its property as JSON text. `limits` are those in force. */
+/** A key and its property as JSON text. @param limits the limits in force. */
 export function accountJson(property: Property, key: Key, limits: RateLimits): string {
   const time = (value: Key["createdAt"]): string | null => (value ? formatTimestamp(value) : null);
   const livemode = property.mode === Mode.LIVE;

@@ -1,4 +1,4 @@
-/** Metric aggregates: wire to messages and back. */
+/** Metric aggregates: bodies to messages, and answers to JSON. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import {
@@ -29,7 +29,7 @@ const intervalOfName = {
 
 type Body = Static<typeof MetricAggregateCreate>;
 
-/** @throws DaybookError with every field at fault, as far as the services need not be asked. */
+/** @throws DaybookError with the faults that can be found without the services */
 export function toAggregateRequest(
   propertyId: string,
   body: Body,
@@ -39,7 +39,7 @@ export function toAggregateRequest(
   const conditions = conditionsOf(body);
   for (const { field, param } of conditions) {
     const problem = [field].flat().map(textProblem).find(Boolean);
-    // A field of an object cannot be named where its name is what cannot be sent.
+    // The param must not contain the field's name, which holds text that cannot be sent.
     if (problem) {
       const message = `A field of filter ${problem}.`;
       errors.push({ code: "parameter_invalid", message, param: Array.isArray(body.filter) ? param : "filter" });
@@ -48,7 +48,7 @@ export function toAggregateRequest(
   const [first, second] = groupNames(body);
   const [firstField, secondField] = (body.group_by ?? []).slice(0, 2).map(fieldText);
   if (first !== undefined && first === second && firstField !== secondField) {
-    // They are two fields, and would stand under one name in the answer.
+    // Two different fields would have the same name in the answer.
     const message = `group_by names two fields that are both ${first} in the answer.`;
     errors.push({ code: "parameter_conflict", message, param: "group_by.1" });
   }
@@ -64,7 +64,7 @@ export function toAggregateRequest(
     groupBy: (body.group_by ?? []).map(fieldText),
     conditions: conditions.map(({ field, value }) => ({
       field: fieldText(field),
-      // Undefined, which JSON has not, is left out of a list: then no value is sent.
+      // An undefined value cannot be sent: JSON.stringify returns undefined for it.
       valueJson: JSON.stringify(value ?? null),
     })),
   };
@@ -76,24 +76,23 @@ function fieldText(field: Field): string {
   return typeof field === "string" ? field : fieldOfSegments(field);
 }
 
-/** The conditions of a filter, and where each stands in the body. */
+/** The conditions of a filter with their params. */
 function conditionsOf({ filter = {} }: Body): { field: Field; value: unknown; param: string }[] {
   if (Array.isArray(filter)) return filter.map((condition, index) => ({ ...condition, param: `filter.${index}` }));
   return Object.entries(filter).map(([field, value]) => ({ field, value, param: `filter.${field}` }));
 }
 
-/** What the fields that a body groups by are called in the answer. */
+/** The names of the grouping fields in the answer. */
 function groupNames({ group_by: fields = [] }: Body): string[] {
   return fields.map((field) => [field].flat().join("."));
 }
 
-/** Names the fields at fault as the body does. */
+/** Maps params of the service to params of the body. */
 export function toAggregateParam(body: Body): (param: string) => string {
   const params = new Map(conditionsOf(body).map(({ field, param }) => [`filter.${fieldText(field)}`, param]));
   return (param) => params.get(param) ?? param;
 }
 
-/** An answer as JSON text. */
 export function aggregateJson(body: Body, answer: AggregateMetricResponse): string {
   const { metric, bucketStarts, groupBy, series } = answer;
   if (!metric) throw new Error("an answer is about a metric");
@@ -118,7 +117,7 @@ export function aggregateJson(body: Body, answer: AggregateMetricResponse): stri
   );
 }
 
-/** In UTC with microseconds, as all times are answered. */
+/** In UTC with microseconds, like all times in answers. */
 function normalTime(text: string): string {
   return timeText(toTimestamp(parseDateTime(text) ?? 0));
 }

@@ -1,4 +1,4 @@
-/** Events: wire to messages and back. What a caller stored as JSON stays text throughout. */
+/** Events: bodies to messages, and messages to JSON. Caller JSON stays text, so that it is not changed. */
 import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import { EventInputSchema, type Event, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
@@ -11,7 +11,7 @@ export function toEventInput(
   backfill = false,
 ): EventInput {
   const { identifier } = body;
-  // Null says nothing.
+  // Null means absent.
   const [profile_id, value, currency, dedupeId] = [body.profile_id, body.value, body.currency, body.dedupe_id].map(
     (field) => field ?? undefined,
   );
@@ -47,7 +47,7 @@ export function fromGuideEvent(body: Static<typeof GuideEventCreate>): EventInpu
   });
 }
 
-/** Names the fields at fault as the guide's body does. */
+/** Maps params to the fields of the guide's body. */
 export function toGuideEventError(error: DaybookError, { profile }: Static<typeof GuideEventCreate>): DaybookError {
   const identifier = ["profile", ...Object.keys(profile)].join(".");
   const params: Readonly<Record<string, string>> = {
@@ -58,14 +58,12 @@ export function toGuideEventError(error: DaybookError, { profile }: Static<typeo
   return error.withParams((param) => params[param] ?? param);
 }
 
-/** What is shown in full within an event. */
+/** JSON text of the resources shown in full within an event, or `null`. */
 export interface EventExpansion {
-  /** JSON text of the profile or metric, or `null`. */
   profile?: string;
   metric?: string;
 }
 
-/** An event as JSON text. */
 export function eventJson(event: Event, expansion: EventExpansion = {}): string {
   const expanded = Object.entries(expansion).map(([name, json]) => `,"${name}":${json}`);
   return (

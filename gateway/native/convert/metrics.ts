@@ -1,4 +1,3 @@
-/** Metrics: messages to wire. */
 import { ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
 
@@ -13,7 +12,6 @@ const valueTypeNames: Record<ValueType, string> = {
   [ValueType.MIXED]: "mixed",
 };
 
-/** A metric as JSON text. */
 export function metricJson(metric: Metric): string {
   return JSON.stringify({
     id: metric.id,
@@ -27,7 +25,7 @@ export function metricJson(metric: Metric): string {
   });
 }
 
-/** The schema of events, as JSON text. */
+/** The schema of the events of a metric, as JSON text. */
 export function eventSchemaJson(metric: Metric): string {
   const { name: type, id } = metric;
   return JSON.stringify({ object: "schema", resource: "event", type, metric_id: id, schema: schemaObject(metric) });

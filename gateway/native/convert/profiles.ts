@@ -1,4 +1,7 @@
-/** Profiles and their identifiers: wire to messages and back. What a caller stored as JSON stays text throughout. */
+/**
+ * Profiles and identifiers: bodies to messages, and messages to JSON. Caller JSON stays text, so that it is not
+ * changed.
+ */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import {
@@ -39,12 +42,11 @@ export function toCreateRequest(propertyId: string, body: Static<typeof ProfileC
   return create(CreateProfileRequestSchema, { propertyId, ...toFields(body) });
 }
 
-/** What a creation and an upsert have in common. */
 function toFields(body: Static<typeof ProfileCreate>) {
   return {
     identifiers: body.identifiers.map(toIdentifierInput),
     attributesJson: JSON.stringify(body.attributes),
-    // Null says nothing: only an update empties a location by it.
+    // Null means absent here; only an update clears a location with it.
     ...(body.location ? { location: toLocationPatch(body.location) } : {}),
     source,
   };
@@ -83,7 +85,7 @@ export function toUpdateRequest(
     profileId,
     attributesJson: JSON.stringify(body.attributes),
     ...toAttributeOperations(body),
-    // null empties all of it.
+    // Null clears all fields.
     ...(body.location === undefined
       ? {}
       : { location: body.location === null ? { clear: [...locationFields] } : toLocationPatch(body.location) }),
@@ -128,19 +130,20 @@ const statusNames: Record<ProfileStatus, string> = {
   [ProfileStatus.REDACTED]: "redacted",
 };
 
-/** A status by its name; unspecified without one. */
+/** The status of a name; UNSPECIFIED for an unknown one. */
 export function toStatus(name: string | undefined): ProfileStatus {
   const statuses = [ProfileStatus.ACTIVE, ProfileStatus.MERGED, ProfileStatus.REDACTED];
   return statuses.find((known) => statusNames[known] === name) ?? ProfileStatus.UNSPECIFIED;
 }
 
-/** How the identifiers of a profile are shown: by their ids, or whole, with their values or masked. Attributes that hold such values go with them. */
+/**
+ * How identifiers are shown: as ids or in full, unmasked or masked. Hidden attributes are shown with unmasked values.
+ */
 export interface ShownIdentifiers {
   expand: boolean;
   showValues: boolean;
 }
 
-/** A profile as JSON text. */
 export function profileJson(profile: Profile, identifiers: ShownIdentifiers): string {
   const { location, attributesJson } = profile;
   const attributes = identifiers.showValues ? attributesJson : withoutHiddenAttributes(attributesJson);
@@ -172,12 +175,10 @@ export function profileJson(profile: Profile, identifiers: ShownIdentifiers): st
   );
 }
 
-/** The strong entity tag of a profile. */
 export function profileEtag(profile: Profile): string {
   return `"v${profile.version}"`;
 }
 
-/** An identifier as an object of JSON. */
 export function identifierObject(identifier: Identifier, showValue: boolean): object {
   return {
     id: identifier.id,
@@ -194,7 +195,7 @@ export function identifierObject(identifier: Identifier, showValue: boolean): ob
   };
 }
 
-/** `j•••@example.com`, `+1•••••••0123`, `c•••`: enough to tell two apart, and always as long, whatever is hidden. */
+/** `j•••@example.com`, `+1•••••••0123`, `c•••`: the number of dots does not reveal the length of the value. */
 export function maskValue({ type, value }: Pick<Identifier, "type" | "value">): string {
   const [first = ""] = value;
   if (type === "email" && value.includes("@")) return `${first}•••${value.slice(value.lastIndexOf("@"))}`;
@@ -202,7 +203,7 @@ export function maskValue({ type, value }: Pick<Identifier, "type" | "value">): 
   return `${first}•••`;
 }
 
-/** The schema of attributes, as JSON text. @param schemaJson the text of a JSON object. */
+/** @param schemaJson the text of a JSON object. */
 export function profileSchemaJson(schemaJson: string): string {
   return `{"object":"schema","resource":"profile","type":null,"metric_id":null,"schema":${schemaJson}}`;
 }

@@ -1,7 +1,6 @@
-/** Revision 2026-05-01 has the error body of the getting-started guide: `{error: {code, message, field, request_id}}`. */
+/** Revision 2026-05-01: errors as in the getting-started guide, `{error: {code, message, field, request_id}}`. */
 import type { DaybookError } from "#shared/values/errors.ts";
 
-/** What changed with it. */
 export const changes: readonly string[] = [
   "The first revision. Errors have the form {error: {code, message, field, request_id}}.",
 ];
@@ -19,12 +18,12 @@ const codeOfStatus: Readonly<Record<number, string>> = {
   503: "upstream_error",
 };
 
-/** The status of an error: the guide has `upstream_error` with 502. */
+/** The guide has 502 for `upstream_error`. */
 export function statusOf({ status }: DaybookError): number {
   return status === 503 ? 502 : status;
 }
 
-/** The error body as this revision has it. Refusals that the guide does not know keep their own code. */
+/** Errors that the guide does not know keep their own code. */
 export function renderError(error: DaybookError, requestId: string): object {
   const code = codeOfStatus[error.status] ?? error.code;
   const field = code === "validation_error" ? error.param : null;

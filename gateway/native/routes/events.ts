@@ -29,8 +29,8 @@ const create = operation("events:write", {
   tag: "Events",
   summary: "Record an event",
   description:
-    "Answered once it is on disk. An email or phone that nobody has makes a profile. A dedupe_id that was seen within 48 hours gives the " +
-    "first event again.",
+    "Answered once it is on disk. An email or phone that nobody has makes a profile. A dedupe_id that was seen " +
+    "within 48 hours gives the first event again.",
   body: createEitherReader(EventCreate, GuideEventCreate, isGuideEvent),
   data: Event,
   success: { 200: "The first event with the same dedupe_id", 201: "The event recorded" },
@@ -129,7 +129,7 @@ export const eventRoutes = [
     }
     if (!outcome.value?.event) throw new Error("the event was not returned");
     const { event, replayed, resolvedFrom } = outcome.value;
-    // The guide's key gives the original answer again; a dedupe_id says that nothing new was created.
+    // The idempotency_key of the guide's form replays the original status; a dedupe_id answers 200 for a duplicate.
     void reply.code(replayed && !body.guide ? 200 : 201);
     void reply.header("location", `/v1/events/${event.id}`);
     if (replayed) void reply.header("idempotency-replayed", "true");
@@ -173,7 +173,7 @@ export const eventRoutes = [
   }),
 ];
 
-/** Reads what is to be shown in full within events. */
+/** Reads the profiles and metrics to show in full within events. */
 async function expand(
   exchange: NativeExchange,
   events: readonly EventMessage[],
@@ -189,10 +189,7 @@ async function expand(
   });
 }
 
-/**
- * Whether a body has the form of the getting-started guide.
- * @throws DaybookError `parameter_conflict` when it has fields of both forms.
- */
+/** @throws DaybookError `parameter_conflict` for a body with fields of both forms */
 function isGuideEvent(body: unknown): boolean {
   if (!isJsonObject(body)) return false;
   const has = (schema: { properties: object }, other: { properties: object }): string | undefined =>
@@ -201,10 +198,11 @@ function isGuideEvent(body: unknown): boolean {
     );
   const guideField = has(GuideEventCreate, EventCreate);
   const mainField = has(EventCreate, GuideEventCreate);
-  // An idempotency_key alone does not make it the guide's form: the main form says best what is wrong with it.
+  // A body with fields of the main form and an idempotency_key counts as the main form, whose faults explain it best.
   if (guideField === undefined || (guideField === "idempotency_key" && mainField !== undefined)) return false;
   if (mainField !== undefined) {
-    const message = `${quoteName(guideField)} and ${quoteName(mainField)} belong to two different forms of an event. Send the fields of one form.`;
+    const fields = `${quoteName(guideField)} and ${quoteName(mainField)}`;
+    const message = `${fields} belong to two different forms of an event. Send the fields of one form.`;
     throw new DaybookError("parameter_conflict", message, { param: guideField });
   }
   return true;

@@ -75,7 +75,8 @@ const remove = operation("identifiers:write", {
   id: "removeIdentifier",
   summary: "Remove an identifier from a profile",
   description:
-    "The last one stays: 422 `last_identifier`. No other identifier becomes primary in the place of one that is removed: mark another, or use the oldest.",
+    "The last one stays: 422 `last_identifier`. No other identifier becomes primary in the place of one that is " +
+    "removed: mark another, or use the oldest.",
   precondition: true,
   data: DeletedIdentifier,
   success: { 200: "It is gone" },
@@ -91,7 +92,7 @@ export const identifierRoutes = [
     const { profile, meta } = await findProfile(exchange);
     const page = openPage(exchange, `identifiers of ${profile.id}`);
     const { after } = page;
-    // A profile has so few that they always come whole.
+    // A profile has so few identifiers that it always holds all of them.
     const rest = profile.identifiers.filter(({ id }) => after === undefined || id > after);
     const shown = rest.slice(0, query.limit);
     void reply.header("etag", profileEtag(profile));
@@ -137,12 +138,11 @@ export const identifierRoutes = [
   }),
 ];
 
-/** What is asked of the service for the identifier of a path. */
+/** The request fields of a change to the identifier in the path. */
 function toChange({ request, ids, precondition, propertyId }: NativeExchange) {
   return { propertyId, profileId: ids.id, identifierId: ids.identifier_id, precondition, ...operationOf(request) };
 }
 
-/** Answers a write with the identifier as it now is. */
 function sendIdentifier(
   exchange: NativeExchange,
   identifier: IdentifierMessage,
@@ -153,7 +153,7 @@ function sendIdentifier(
   return sendData(exchange, own ?? "", resolvedMeta(resolvedFrom), other);
 }
 
-/** @throws DaybookError `resource_not_found` with param `identifier_id`. */
+/** @throws DaybookError `resource_not_found` with param `identifier_id` */
 function pick(profile: ProfileMessage | undefined, identifierId: string): IdentifierMessage {
   const identifier = profile?.identifiers.find(({ id }) => id === identifierId);
   if (identifier) return identifier;

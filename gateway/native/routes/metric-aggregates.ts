@@ -12,14 +12,15 @@ const aggregate = operation("metrics:read", {
   tag: "Metrics",
   summary: "Count the events of a metric over time",
   description:
-    "How many events there were, the exact sum of their values, how many profiles they belong to. Buckets part the range at the hours, days, " +
-    "weeks (from Monday) or months of the time zone; the first begins at `from`. Sums never mix currencies: without a currency chosen the " +
-    "answer is grouped by it. Merged profiles are one. Every event that was received up to `meta.as_of` is counted, none twice. A metric " +
-    "answers from the 201 of its first event on.\n\n" +
-    "Grouping and filtering by paths of properties reads the events themselves, at most 200,000 of them. A path through an array is refused " +
-    "with `unsupported_group_by`, in `group_by` and in `filter`. An answer has at most 10,000 " +
-    "buckets, 1,000 series, and 100,000 values of each measurement. Two are counted at a time for a property, and others wait for up to 5 seconds; " +
-    "one that would wait longer is answered 429.",
+    "How many events there were, the exact sum of their values, how many profiles they belong to. Buckets part the " +
+    "range at the hours, days, weeks (from Monday) or months of the time zone; the first begins at `from`. Sums " +
+    "never mix currencies: without a currency chosen the answer is grouped by it. Merged profiles are one. Every " +
+    "event that was received up to `meta.as_of` is counted, none twice. A metric answers from the 201 of its first " +
+    "event on.\n\n" +
+    "Grouping and filtering by paths of properties reads the events themselves, at most 200,000 of them. A path " +
+    "through an array is refused with `unsupported_group_by`, in `group_by` and in `filter`. An answer has at most " +
+    "10,000 buckets, 1,000 series, and 100,000 values of each measurement. Two are counted at a time for a property, " +
+    "and others wait for up to 5 seconds; one that would wait longer is answered 429.",
   body: createReader(MetricAggregateCreate),
   reads: true,
   data: MetricAggregate,

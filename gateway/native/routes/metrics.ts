@@ -53,8 +53,8 @@ const create = operation("metrics:write", {
   tag: "Metrics",
   summary: "Register a metric before its first event",
   description:
-    "Its schema is empty and its first_seen_at null until events of that type come, which it then counts. At most 10,000 metrics of a property " +
-    "are registered so; further ones are refused with too_many_items.",
+    "Its schema is empty and its first_seen_at null until events of that type come, which it then counts. At most " +
+    "10,000 metrics of a property are registered so; further ones are refused with too_many_items.",
   body: createReader(MetricCreate),
   data: Metric,
   success: { 201: "The metric registered" },

@@ -12,7 +12,7 @@ import { createBatchReader, createReader } from "../../validation.ts";
 
 const batchItem = createReader(ProfileBatchItem);
 
-// A hundred items, one after the other.
+// A hundred items are written one after the other.
 const batchTimeoutMs = 30_000;
 
 const batch = operation("profiles:write", {
@@ -20,8 +20,8 @@ const batch = operation("profiles:write", {
   tag: "Profiles",
   summary: "Upsert 1 to 100 profiles",
   description:
-    "In order, as if one after the other. A bad item fails alone; the results say what became of each: 201 created, 200 updated or done before " +
-    "with the same idempotency_key. If-Match is refused, as it is about one profile.",
+    "In order, as if one after the other. A bad item fails alone; the results say what became of each: 201 created, " +
+    "200 updated or done before with the same idempotency_key. If-Match is refused, as it is about one profile.",
   body: createBatchReader(ProfileBatch, "profiles"),
   timeoutMs: batchTimeoutMs,
   data: BatchResult,

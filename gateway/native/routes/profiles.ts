@@ -73,8 +73,8 @@ const create = operation("profiles:write", {
   tag: "Profiles",
   summary: "Create a profile",
   description:
-    "Every identifier must be new to the property: one that a profile has is refused with `identity_conflict`. To write to that profile instead, " +
-    "upsert it.",
+    "Every identifier must be new to the property: one that a profile has is refused with `identity_conflict`. To " +
+    "write to that profile instead, upsert it.",
   body: createReader(ProfileCreate),
   precondition: "refused",
   data: Profile,
@@ -102,7 +102,8 @@ const upsert = operation("profiles:write", {
   summary: "Create or update the profile that the identifiers belong to",
   description:
     "Identifiers that nobody has make a profile; those that one profile has update it, and it gains the others. " +
-    "Identifiers of several profiles are a conflict that names the holders. A write that changes nothing leaves the version as it is.",
+    "Identifiers of several profiles are a conflict that names the holders. A write that changes nothing leaves the " +
+    "version as it is.",
   body: createEitherReader(ProfileUpsert, GuideProfileUpsert, isGuideUpsert),
   precondition: true,
   data: Profile,
@@ -130,8 +131,8 @@ const read = operation("profiles:read", {
   tag: "Profiles",
   summary: "Read a profile",
   description:
-    "The id of a merged profile reads its survivor, and `meta.resolved_from` has the id that was asked for. The ETag is the version of the profile " +
-    "that is answered.",
+    "The id of a merged profile reads its survivor, and `meta.resolved_from` has the id that was asked for. The ETag " +
+    "is the version of the profile that is answered.",
   query: { expands, resolves: true },
   data: Profile,
   success: { 200: "The profile; the survivor, when the one named is merged" },
@@ -145,8 +146,9 @@ const update = operation("profiles:write", {
   tag: "Profiles",
   summary: "Change attributes and location of a profile",
   description:
-    "Exactly one of `attributes` and `attribute_operations` is required, also where only `location` is to change. Each key of `attributes` replaces " +
-    "that key; operations apply in order, all or none. The id of a merged profile writes its survivor, whose ETag If-Match is held against.",
+    "Exactly one of `attributes` and `attribute_operations` is required, also where only `location` is to change. " +
+    "Each key of `attributes` replaces that key; operations apply in order, all or none. The id of a merged profile " +
+    "writes its survivor, whose ETag If-Match is held against.",
   body: createReader(ProfileUpdate),
   precondition: true,
   data: Profile,
@@ -172,9 +174,10 @@ const merge = operation("profiles:merge", {
   tag: "Profiles",
   summary: "Merge another profile into this one, for good",
   description:
-    "The values of the profile in the path win; attributes, tags, location fields and identifiers that it lacks come from the source, " +
-    "whose events read as the survivor's at once. Of two primary identifiers of a type the survivor's stays primary. Refused when the attributes " +
-    "of both take more than 256 KB together, and with 422 `too_many_items` when both have more than 1,000 identifiers together.",
+    "The values of the profile in the path win; attributes, tags, location fields and identifiers that it lacks come " +
+    "from the source, whose events read as the survivor's at once. Of two primary identifiers of a type the " +
+    "survivor's stays primary. Refused when the attributes of both take more than 256 KB together, and with 422 " +
+    "`too_many_items` when both have more than 1,000 identifiers together.",
   body: createReader(ProfileMerge),
   precondition: true,
   data: Profile,
@@ -262,7 +265,6 @@ export const profileRoutes = [
   }),
 ];
 
-/** How identifiers are shown to the caller. */
 function shownIdentifiers({ query, showsValues }: NativeExchange): ShownIdentifiers {
   return { expand: query.expands.has("identifiers"), showValues: showsValues };
 }
@@ -271,7 +273,7 @@ function isGuideUpsert(body: unknown): boolean {
   return isJsonObject(body) && isJsonObject(body.identifiers);
 }
 
-/** Names the fields at fault as the guide's body does: `identifiers.email` for `identifiers.0.value`. */
+/** Maps params to the guide's body: `identifiers.0.value` to `identifiers.email`. */
 function toGuideParam(param: string, types: readonly string[]): string {
   return param.replace(/^identifiers\.(\d+).*$/, (_all, index: string) => `identifiers.${types[Number(index)]}`);
 }

@@ -11,10 +11,11 @@ const list = operation("accounts:read", {
   tag: "Schemas",
   summary: "List what was observed of attributes and of event types",
   description:
-    "First that of the attributes of profiles, then that of each event type in the order in which their metrics were made. Objects give a and a.b, " +
-    "arrays items and items[].sku; null teaches nothing; what was seen with two types is mixed. Nothing is forgotten when values change or go, but what only " +
-    "a redacted profile had. " +
-    "Attributes are learned as they are written; of those that were written before Daybook learned them, once, from the 10,000 newest profiles.",
+    "First that of the attributes of profiles, then that of each event type in the order in which their metrics were " +
+    "made. Objects give a and a.b, arrays items and items[].sku; null teaches nothing; what was seen with two types " +
+    "is mixed. Nothing is forgotten when values change or go, but what only a redacted profile had. Attributes are " +
+    "learned as they are written; of those that were written before Daybook learned them, once, from the 10,000 " +
+    "newest profiles.",
   query: {
     filters: { resource: { description: "Only what was observed of these", oneOf: ["event", "profile"] } },
     paged: true,
@@ -43,7 +44,7 @@ const list = operation("accounts:read", {
   },
 });
 
-// The place of the schema of attributes; those of event types are at the ids of their metrics.
+// The cursor position of the schema of attributes; those of event types are at the ids of their metrics.
 const profilePlace = "profile";
 
 export const schemaRoutes = [
@@ -53,7 +54,7 @@ export const schemaRoutes = [
     const page = openPage(exchange, "schemas");
     const showsProfile = page.after === undefined && resource !== "event";
     const showsEvents = resource !== "profile";
-    // One at least, which then tells whether any follow.
+    // At least one item is read, to know whether more follow.
     const limit = Math.max(1, query.limit - (showsProfile ? 1 : 0));
     const afterMetricId = page.after === profilePlace ? undefined : page.after;
     const [attributes, events] = await Promise.all([
