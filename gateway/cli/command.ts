@@ -1,9 +1,8 @@
-/** What a command is. */
 import { bindable, type BoundClient } from "#shared/rpc/clients.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { bindableServices, type Clients, type Services } from "../clients.ts";
 
-/** What a command may be told beside its words. */
+/** Options of commands, each with its value and description. */
 export const optionTexts = {
   property: ["<property id>", "the property that it is about; properties list shows them"],
   mode: ["live|test", "of a new property: real data or trials, for good"],
@@ -18,50 +17,45 @@ export const optionTexts = {
   overlap: ["<hours>", "for how long a key goes on beside the one that replaces it; 24 unless it is said"],
 } as const;
 
-/** The name of an option. */
 export type OptionName = keyof typeof optionTexts;
 
-/** What a command is given. */
 export interface Arguments {
-  /** What stands behind its name. */
+  /** Arguments after the name. */
   words: string[];
   options: Partial<Record<OptionName, string>>;
 }
 
-/** What a command says, to people and to programs. */
+/** The output of a command, for people and for programs. */
 export interface Result {
   text: string;
   json: unknown;
 }
 
-/** The services on behalf of the operator. */
+/** The services bound to the operator. */
 export interface OperatorServices extends Services {
   outboxes: { [Name in keyof Clients["outboxes"]]: BoundClient<Clients["outboxes"][Name]> };
 }
 
-/** A command. */
 export interface Command {
-  /** Two words. */
   name: string;
-  /** What stands behind them. */
+  /** The syntax of the arguments. */
   usage: string;
   summary: string;
-  /** How many words at least and at most. */
+  /** Number of arguments. */
   words: [min: number, max: number];
-  /** Options that it must be given. */
+  /** Required options. */
   options: readonly OptionName[];
-  /** Options that it may be given. */
+  /** Optional options. */
   optional?: readonly OptionName[];
-  /** What it does cannot be undone. */
+  /** Requires --yes, because its effect cannot be undone. */
   isIrreversible?: true;
   run(services: OperatorServices, given: Arguments): Promise<Result>;
 }
 
-// The record of a merge, and the services' logs, name operators so.
 const timeoutMs = 60_000;
 
-/** Binds clients to the operator. */
 export function bindToOperator(clients: Clients): OperatorServices {
+  // Records of merges and the services' logs name this caller.
   const options = callOptions({ requestId: "", caller: "operator" }, timeoutMs);
   const { event, profile } = clients.outboxes;
   return {
@@ -70,7 +64,6 @@ export function bindToOperator(clients: Clients): OperatorServices {
   };
 }
 
-/** Reads all pages of a list. */
 export async function readAll<Item>(
   readPage: (after: Item | undefined) => Promise<{ items: Item[]; hasMore: boolean }>,
 ): Promise<Item[]> {

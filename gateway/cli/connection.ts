@@ -1,19 +1,19 @@
-/** How the commands reach the services. */
+/** How commands reach the services. */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ConfigError, internalTokenLengthMin, readSettings } from "#shared/process/config.ts";
 import type { Transports } from "../clients.ts";
 import { connectServices, readServiceUrls } from "../config.ts";
 
-/** Written by a Daybook in one process while it runs. */
+/** The file that a Daybook in one process writes while it runs. */
 interface Connection {
   services_url: string;
   internal_token: string;
 }
 
 /**
- * Reaches the services of a mesh when INTERNAL_TOKEN is set, else of the Daybook that runs on DATA_DIR.
- * @throws ConfigError when there is none.
+ * Connects to the services of a mesh if INTERNAL_TOKEN is set, otherwise to the Daybook that runs on DATA_DIR.
+ * @throws ConfigError when none runs there
  */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
   const { token, urls, dataDir } = readSettings(env, (reader) => ({
@@ -36,7 +36,7 @@ async function readConnection(dataDir: string): Promise<Connection> {
     const { services_url: url, internal_token: token } = JSON.parse(text) as Partial<Connection>;
     if (typeof url === "string" && typeof token === "string") return { services_url: url, internal_token: token };
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ConfigError([`${file} is not what a running Daybook writes; start it anew`]);
 }

@@ -1,4 +1,4 @@
-/** `npm run -s daybook -- <command>`: the operator's terminal, over the same RPC clients as the gateway. */
+/** `npm run -s daybook -- <command>`: the operator's command line, over the same RPC clients as the gateway. */
 import { parseArgs } from "node:util";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ConfigError } from "#shared/process/config.ts";
@@ -64,12 +64,12 @@ function checkUsage(command: Command, { words, options }: Arguments, isSure: boo
   if (command.isIrreversible && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
 }
 
-/** What went wrong, in a line; what nobody foresaw, in full. */
+/** One line for an expected error, the stack for any other. */
 function describe(error: unknown): string {
   if (error instanceof ConfigError) return error.message;
   if (!(error instanceof DaybookError)) return error instanceof Error ? String(error.stack) : String(error);
-  const isStranger = error.cause instanceof ConnectError && error.cause.code === Code.Unauthenticated;
-  return isStranger ? "INTERNAL_TOKEN is not that of these services." : `${error.message} (${error.code})`;
+  const isTokenRefused = error.cause instanceof ConnectError && error.cause.code === Code.Unauthenticated;
+  return isTokenRefused ? "INTERNAL_TOKEN is not that of these services." : `${error.message} (${error.code})`;
 }
 
 try {
@@ -83,6 +83,6 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  // Connections to the services are kept open for a next call, and there is none.
+  // Open connections to the services would keep the process alive.
   process.exit();
 }

@@ -1,10 +1,10 @@
-/** How commands are used. */
+/** Help texts of commands. */
 import { optionTexts, type Command, type OptionName } from "./command.ts";
 
-/** The command line is not one that there is. */
+/** The command line is not valid. */
 export class UsageError extends Error {}
 
-/** A command as it is written. */
+/** The command line of a command, as help shows it. */
 export function commandLine({ name, usage, options, optional = [], isIrreversible }: Command): string {
   const words = [
     name,
@@ -16,7 +16,6 @@ export function commandLine({ name, usage, options, optional = [], isIrreversibl
   return words.filter((word) => word !== "").join(" ");
 }
 
-/** What `help` prints. */
 export function helpText(commands: readonly Command[]): string {
   const options = Object.entries(optionTexts).map(([name, [, text]]): [string, string] => [`--${name}`, text]);
   return `Daybook's operator commands

@@ -1,10 +1,9 @@
-/** Lines of curl that can be pasted into a shell as they are. */
+/** curl commands for pasting into a shell. */
 import type { DocumentedOperation } from "./document.ts";
 
 /**
- * @param origin of this Daybook.
- * @param path with the names of parameters in braces; their examples take their place.
- * @param body an example of a body, if there is one.
+ * @param path with names of parameters in braces, which are replaced by their examples.
+ * @param body an example body.
  */
 export function curlLine(
   origin: string,
@@ -17,11 +16,12 @@ export function curlLine(
     .filter((parameter) => parameter.in === "path")
     .reduce((text, { name, example }) => text.replace(`{${name}}`, encodeURIComponent(String(example))), path);
   const query = parameters.filter((parameter) => parameter.in === "query" && parameter.example !== undefined);
-  // Several filters at once would show how to find nothing.
+  // Several example filters together would match nothing.
   const filter = query.find(({ name }) => name.startsWith("filter"));
   const shown = query.filter((parameter) => parameter === filter || !parameter.name.startsWith("filter"));
+  const methodOption = method === "GET" || method === "POST" ? "" : `-X ${method} `;
   const words = [
-    `curl -sS ${shown.length > 0 ? "-G " : ""}${method === "GET" || method === "POST" ? "" : `-X ${method} `}${quote(origin + filled)}`,
+    `curl -sS ${shown.length > 0 ? "-G " : ""}${methodOption}${quote(origin + filled)}`,
     `-H "Authorization: Bearer $DAYBOOK_KEY"`,
     ...shown.map(({ name, example }) => `--data-urlencode ${quote(`${name}=${String(example)}`)}`),
     ...(body === undefined
@@ -31,7 +31,7 @@ export function curlLine(
   return words.join(" \\\n  ");
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

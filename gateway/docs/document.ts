@@ -1,6 +1,6 @@
-/** What the page reads of an OpenAPI document. */
+/** The parts of an OpenAPI document that the page uses. */
 
-/** A schema: the keywords that the document uses. */
+/** The schema keywords that the document uses. */
 export interface Schema {
   $ref?: string;
   type?: string | readonly string[];
@@ -27,12 +27,11 @@ export interface Schema {
   maxProperties?: number;
 }
 
-/** Content by its media type. */
+/** Content by media type. */
 export type Content = Readonly<
   Record<string, { schema: Schema; examples?: Readonly<Record<string, { summary: string; value: unknown }>> }>
 >;
 
-/** A parameter. */
 export interface Parameter {
   name: string;
   in: string;
@@ -42,14 +41,12 @@ export interface Parameter {
   schema: Schema;
 }
 
-/** An answer of an operation. */
 export interface Response {
   description: string;
   headers?: Readonly<Record<string, unknown>>;
   content?: Content;
 }
 
-/** An operation. */
 export interface DocumentedOperation {
   operationId: string;
   tags: readonly string[];
@@ -60,7 +57,6 @@ export interface DocumentedOperation {
   responses: Readonly<Record<string, Response>>;
 }
 
-/** The document. */
 export interface OpenApiDocument {
   servers: readonly { url: string }[];
   info: { title: string; version: string; description: string };
@@ -69,10 +65,10 @@ export interface OpenApiDocument {
   components: { schemas: Readonly<Record<string, Schema>>; securitySchemes: object };
 }
 
-/** What a reference stands for, or the schema itself. */
+/** Resolves a reference; returns any other schema as it is. */
 export type Resolve = (schema: Schema) => Schema;
 
-/** Finds what references of a document stand for. */
+/** @throws Error while resolving a reference to a schema that the document lacks */
 export function resolverOf({ components }: OpenApiDocument): Resolve {
   return (schema) => {
     if (schema.$ref === undefined) return schema;

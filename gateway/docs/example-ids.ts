@@ -1,4 +1,4 @@
-/** Ids as they stand in the examples of both surfaces: those of one store, one customer and one order. */
+/** Ids in the examples of both surfaces. */
 export const exampleIds = {
   profile: "prof_01jz8w3n5k7q9s1t2v4x6y8z0a",
   otherProfile: "prof_01jz8w3n5k7q9s1t2v4x6y8z0b",

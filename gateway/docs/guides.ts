@@ -1,21 +1,20 @@
-/** The guides: the documents of the repository that users of the API read, as pages. */
+/** The guides: documents of the repository for users of the API, rendered as pages. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Marked, type Tokens } from "marked";
 import { Html, html } from "./html.ts";
 
-/** A guide: where it is under `/docs`, and what it says. */
 export interface Guide {
   path: string;
   title: string;
-  /** Its second-level headings. */
+  /** Second-level headings. */
   headings: readonly { id: string; text: string }[];
   content: Html;
 }
 
 const root = join(import.meta.dirname, "../..");
 
-/** Files by the name that a page has under `/docs`, in the order of the contents. */
+/** Files by page name under `/docs`, in the order of the contents. */
 const files = {
   keys: "docs/reference/keys.md",
   errors: "docs/reference/errors.md",
@@ -28,10 +27,9 @@ const files = {
 
 const pathOf = (name: string): string => `/docs/${name}`;
 
-/** Where the guides are, in the order of the contents. */
+/** Paths of the guides, in the order of the contents. */
 export const guidePaths: readonly string[] = Object.keys(files).map(pathOf);
 
-/** Reads and renders all guides. */
 export function readGuides(): Guide[] {
   return Object.entries(files).map(([name, file]) => renderGuide(name, readFileSync(join(root, file), "utf8")));
 }
@@ -56,7 +54,7 @@ function renderGuide(name: string, markdown: string): Guide {
       },
     },
   });
-  // Wide tables scroll by themselves.
+  // Lets wide tables scroll without the page.
   const content = marked
     .parse(markdown, { async: false })
     .replaceAll("<table>", '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>')
@@ -70,7 +68,7 @@ function renderGuide(name: string, markdown: string): Guide {
   };
 }
 
-/** The anchor that GitHub gives a heading, so that links hold in both places. */
+/** The anchor that GitHub gives a heading, so that links work in both places. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -78,12 +76,12 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Where a link between documents leads among the pages. */
+/** The page that a link between documents leads to. */
 function pageOf(target: string): string {
   if (/^(?:https?:|#)/.test(target)) return target;
   const [file = "", anchor] = target.split("#");
   const base = file.slice(file.lastIndexOf("/") + 1);
   const found = Object.entries(files).find(([, known]) => known.endsWith(`/${base}`));
-  // What is not among the guides is told by the page of the API.
+  // Targets that are no guides are covered by the API page.
   return found ? `${pathOf(found[0])}${anchor === undefined ? "" : `#${anchor}`}` : "/docs";
 }

@@ -1,6 +1,6 @@
-/** HTML as text in which nothing that is put in can be taken for markup. */
+/** HTML templates that escape every text put into them. */
 
-/** Markup, made by `html` alone. */
+/** Markup that needs no escaping; `html` makes it. */
 export class Html {
   readonly text: string;
 
@@ -9,10 +9,10 @@ export class Html {
   }
 }
 
-/** What may stand in a template: texts are escaped, markup is not, lists are joined, and what is absent leaves nothing. */
+/** A value in a template: texts are escaped, lists are joined, and undefined and false are left out. */
 export type Part = Html | string | number | false | undefined | readonly Part[];
 
-/** Makes markup of a template. Of the space by which the template itself is indented nothing remains. */
+/** Makes markup of a template, without the indentation of the template itself. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const markup = strings.map((string) => string.replaceAll(/\s*\n\s*/g, "\n"));
   return new Html(markup.reduce((text, string, index) => text + toText(parts[index - 1]) + string));
@@ -25,13 +25,13 @@ function toText(part: Part): string {
   return String(part).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The little Markdown that descriptions have: paragraphs, and code between backticks. */
+/** Renders the Markdown of descriptions: paragraphs, and code between backticks. */
 export function prose(markdown: string): Html {
   return html`${markdown.split(/\n{2,}/).map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`;
 }
 
-/** The same within a line. */
+/** Like prose, for a single line. */
 export function inline(markdown: string): Html {
-  // Every other part stands between backticks.
+  // Odd parts stood between backticks.
   return html`${markdown.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }

@@ -1,21 +1,17 @@
-/** What every page of the documentation has around its content. */
+/** The frame of every documentation page. */
 import { html, type Html, type Part } from "./html.ts";
 
-/** Where the stylesheet is. */
 export const stylePath = "/docs/style.css";
-/** Where the script is. Pages are complete without it: it adds a search, marks the place in the contents, and copies examples. */
+/** Pages are complete without this script: it adds search, a mark in the contents, and copy buttons. */
 export const scriptPath = "/docs/page.js";
 
-/** A page: its title, the contents beside it, and what it says. */
 export interface Page {
   title: string;
-  /** One line below the title of every page. */
   subtitle: Html;
   contents: Html;
   main: Part;
 }
 
-/** The whole document, as text. */
 export function renderLayout({ title, subtitle, contents, main }: Page): string {
   return html`<!doctype html>
     <html lang="en">

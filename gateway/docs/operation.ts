@@ -1,13 +1,12 @@
-/** One operation on the page: what it takes, what it answers, what it refuses for, and lines for a shell. */
+/** An operation on the page: its parameters, body, answers, errors and curl examples. */
 import { errorCatalogue } from "#shared/values/errors.ts";
 import { curlLine } from "./curl.ts";
 import type { Content, DocumentedOperation, Parameter, Resolve, Response, Schema } from "./document.ts";
 import { html, inline, prose, type Html } from "./html.ts";
 import { renderField, renderFields, typeText } from "./schema.ts";
 
-/** An operation and where it is. */
 export interface PlacedOperation {
-  /** In capitals. */
+  /** In upper case. */
   method: string;
   path: string;
   operation: DocumentedOperation;
@@ -33,7 +32,7 @@ export function renderOperation(placed: PlacedOperation, origin: string, resolve
   </article>`;
 }
 
-/** Paths may break behind their slashes. */
+/** Allows line breaks after slashes. */
 function breakable(path: string): Html {
   return html`${path.split("/").map((part, index) => (index === 0 ? part : html`/<wbr />${part}`))}`;
 }
@@ -51,7 +50,7 @@ function renderParameters(parameters: readonly Parameter[], resolve: Resolve): H
 }
 
 function renderParametersOf(place: string, parameters: readonly Parameter[], resolve: Resolve): Html {
-  // The same headers stand at every operation.
+  // Every operation has the same headers, so they are folded.
   const isOpen = place !== "header" && parameters.length <= 4;
   return html`<details ${isOpen && html`open`}>
     <summary>
@@ -107,7 +106,7 @@ function renderCurl({ method, path, operation }: PlacedOperation, origin: string
 }
 
 function renderAnswers(answers: readonly (readonly [string, Response])[], resolve: Resolve): Html {
-  // All successes of an operation answer the same data.
+  // Every success of an operation has the same data.
   const data = jsonOf(answers[0]?.[1].content)?.schema.properties?.data;
   const shown = ["ETag", "Location", "Idempotency-Replayed"];
   return html`<h4>Answer</h4>
@@ -135,7 +134,7 @@ function renderAnswers(answers: readonly (readonly [string, Response])[], resolv
 }
 
 function renderAnswerExample(answers: readonly (readonly [string, Response])[]): Html | undefined {
-  // Of several statuses the last is the one that did something.
+  // The last of several success statuses is the one that made a change.
   const [status, answer] = answers.at(-1) ?? [];
   const [example] = Object.values(jsonOf(answer?.content)?.examples ?? {});
   if (!example || status === undefined) return undefined;
@@ -151,7 +150,7 @@ function renderErrors(answers: readonly (readonly [string, Response])[]): Html {
         return html`<li>
           <span class="status">${status}</span>
           ${codes.map((code) =>
-            // Other surfaces have codes of their own.
+            // Other surfaces have their own codes.
             Object.hasOwn(errorCatalogue, code)
               ? html`<a href="#error-${code}"><code>${code}</code></a> `
               : html`<code>${code}</code> `,

@@ -1,4 +1,4 @@
-// Adds to the pages of the documentation what HTML alone cannot do. Every page is complete without it.
+// Adds interaction to the documentation pages. Every page is complete without it.
 const navigation = document.querySelector("nav");
 const entries = new Map(
   [...navigation.querySelectorAll('a[href^="#"]')].map((link) => [link.getAttribute("href").slice(1), link]),
@@ -8,10 +8,10 @@ markPlace();
 addSearch();
 addCopyButtons();
 
-/** Marks in the contents what the reader is looking at. */
+/** Marks the reader's current place in the contents. */
 function markPlace() {
   const targets = [...entries.keys()].map((id) => document.getElementById(id)).filter((target) => target !== null);
-  // A section holds its articles, so the innermost one that has begun is the place.
+  // A section holds its articles, so the last target above the line is the innermost.
   let scheduled = false;
   let current = null;
   const update = () => {
@@ -22,7 +22,7 @@ function markPlace() {
     if (link === current) return;
     current?.removeAttribute("aria-current");
     link?.setAttribute("aria-current", "location");
-    // Only the contents scroll, never the page.
+    // Scrolls the contents, never the page.
     if (link) {
       const { top, bottom } = link.getBoundingClientRect();
       const frame = navigation.getBoundingClientRect();
@@ -40,7 +40,7 @@ function markPlace() {
   update();
 }
 
-/** A field above the contents that leaves only the entries with all the words that are typed. */
+/** A search field that keeps only entries with all typed words. */
 function addSearch() {
   const items = [...navigation.querySelectorAll("li")].filter((item) => !item.querySelector("ul"));
   if (items.length < 10) return;
@@ -62,7 +62,7 @@ function addSearch() {
   navigation.prepend(field);
 }
 
-/** A button at every example that puts it into the clipboard. Browsers have one only on secure origins and on this machine. */
+/** Adds copy buttons to examples. Browsers offer a clipboard only on secure origins and localhost. */
 function addCopyButtons() {
   if (!navigator.clipboard) return;
   for (const example of document.querySelectorAll("pre")) {

@@ -1,4 +1,4 @@
-/** The pages of the documentation: the API, made from its OpenAPI document, and the guides. */
+/** The documentation pages: the API, made from its OpenAPI document, and the guides. */
 import { errorCatalogue } from "#shared/values/errors.ts";
 import { resolverOf, type OpenApiDocument } from "./document.ts";
 import type { Guide } from "./guides.ts";
@@ -7,10 +7,10 @@ import { renderLayout } from "./layout.ts";
 import { renderOperation, type PlacedOperation } from "./operation.ts";
 import { renderFields } from "./schema.ts";
 
-// As the compatibility surface names its tag.
+// The tag that the compatibility surface uses.
 const compatibilityTag = "Compatibility";
 
-/** @param origin of this Daybook, for the lines of curl. */
+/** @param origin of this Daybook, for the curl examples. */
 export function renderPage(document: OpenApiDocument, guides: readonly Guide[], origin: string): string {
   const { info, tags } = document;
   const resolve = resolverOf(document);
@@ -68,7 +68,6 @@ export function renderPage(document: OpenApiDocument, guides: readonly Guide[], 
   });
 }
 
-/** A guide as a page, with the way back to the page of the API. */
 export function renderGuidePage(guide: Guide, guides: readonly Guide[]): string {
   return renderLayout({
     title: `${guide.title} · Daybook API`,
@@ -86,17 +85,22 @@ export function renderGuidePage(guide: Guide, guides: readonly Guide[]): string 
   });
 }
 
-/** @param current the page on which the links stand, if it is one of the guides. */
+/** @param current the path of the current page, if it is a guide. */
 function renderGuideLinks(guides: readonly Guide[], current?: string): Html {
   return html`<li>
     Guides
     <ul>
-      ${guides.map(({ path, title }) => html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${title}</a></li>`)}
+      ${guides.map(({ path, title }) => {
+        const mark = path === current && html`aria-current="page"`;
+        return html`<li><a href="${path}" ${mark}>${title}</a></li>`;
+      })}
     </ul>
   </li>`;
 }
 
-/** An operation in the contents. Those of the compatibility surface are known by their paths: their titles repeat the native ones. */
+/**
+ * An entry in the contents. Compatibility operations show their paths, because their summaries repeat the native ones.
+ */
 function renderEntry({ method, path, operation }: PlacedOperation, byPath: boolean): Html {
   const [text, find] = byPath ? [path.replace("/api", ""), operation.summary] : [operation.summary, path];
   return html`<li>
@@ -107,7 +111,8 @@ function renderEntry({ method, path, operation }: PlacedOperation, byPath: boole
 }
 
 function renderStart(origin: string): Html {
-  const lines = `export DAYBOOK_KEY=sk_test_…\ncurl -sS '${origin}/v1/account' -H "Authorization: Bearer $DAYBOOK_KEY"`;
+  const call = `curl -sS '${origin}/v1/account' -H "Authorization: Bearer $DAYBOOK_KEY"`;
+  const lines = `export DAYBOOK_KEY=sk_test_…\n${call}`;
   return html`<p>
       The API is at <code>${origin}</code>. Every request carries a key of yours as a bearer token. Put it into the
       environment of your shell, and the lines of curl on this page can be pasted as they are; ids in them are to be

@@ -1,4 +1,4 @@
-/** `/openapi.json`, and `/docs`: the same for people, with the guides. Caches ask anew each time whether they have changed. */
+/** `/openapi.json`, and `/docs` with the same as pages and the guides. Caches must revalidate them. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { guidePaths, readGuides } from "./guides.ts";
 import { scriptPath, stylePath } from "./layout.ts";
 import { renderGuidePage, renderPage } from "./page.ts";
 
-// Nothing from outside, and no script and no style but the page's own files.
+// Only the page's own script and stylesheet, nothing from other origins.
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
   "'none'";
 const originMark = "http://origin.invalid";
 
-/** Registers what tells about the API. The pages are made when the first of them is asked for, so that a start does not wait for them. */
+/** Registers the documentation. Pages are rendered at the first request, so that the start is not delayed. */
 export function docsRoutes(app: FastifyInstance, document: OpenApiDocument): void {
   const html = "text/html; charset=utf-8";
   const serve = (path: string, type: string, textFor: (request: FastifyRequest) => string): void => {
@@ -28,17 +28,16 @@ export function docsRoutes(app: FastifyInstance, document: OpenApiDocument): voi
   serveText("/openapi.json", "application/json; charset=utf-8", JSON.stringify(document));
   serveText(stylePath, "text/css; charset=utf-8", readOwn("style.css"));
   serveText(scriptPath, "text/javascript; charset=utf-8", readOwn("page.js"));
-  let made: Pages | undefined;
-  const pages = (): Pages => (made ??= makePages(document));
+  let rendered: Pages | undefined;
+  const pages = (): Pages => (rendered ??= makePages(document));
   for (const path of guidePaths) serve(path, html, () => pages().guides.get(path) ?? "");
   serve("/docs", html, (request) => pages().parts.join(request.publicOrigin));
 }
 
-/** All pages. */
 interface Pages {
-  /** By their paths. */
+  /** By path. */
   guides: ReadonlyMap<string, string>;
-  /** What stands around each mention of the address: only that differs from request to request, and what may stand there needs no escaping. */
+  /** The page split at the public origin. Only the origin differs between requests, and it needs no escaping. */
   parts: readonly string[];
 }
 

@@ -1,17 +1,16 @@
-/** Schemas as the OpenAPI document has them: named ones by reference, and without our own marks. */
+/** Writes schemas for the OpenAPI document: named ones by reference, and without our own marks. */
 import { documented, opaque } from "../field-rules.ts";
 
-/** Writes schemas of a surface. */
 export interface SchemaWriter {
-  /** A schema as it stands in an operation. */
+  /** A schema as it appears in an operation. */
   toSchema(this: void, schema: unknown): unknown;
-  /** Those that have a name. */
+  /** Named schemas. */
   schemas: Readonly<Record<string, unknown>>;
 }
 
 /**
- * @param modules whose exported schemas have the names that they are exported under.
- * @param prefix of these names, so that those of several surfaces can stand in one document.
+ * @param modules whose exported schemas are named after their exports.
+ * @param prefix of the names, which keeps several surfaces apart in one document.
  */
 export function createSchemaWriter(modules: readonly object[], prefix = ""): SchemaWriter {
   const names = new Map<object, string>(

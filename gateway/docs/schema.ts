@@ -1,11 +1,11 @@
-/** Schemas as people read them: the fields of an object one below the other, those of objects within it folded away. */
+/** Renders schemas: the fields of an object in a list, those of nested objects folded. */
 import type { Resolve, Schema } from "./document.ts";
 import { html, inline, type Html } from "./html.ts";
 
-/** What is sent says what it must have, what is answered says what it may lack. */
+/** Requests mark required fields; answers mark fields that may be absent. */
 export type Side = "sent" | "answered";
 
-/** The fields of a schema, with all that lies within them; nothing for one that has none. */
+/** The fields of a schema with nested ones; undefined without fields. */
 export function renderFields(schema: Schema, resolve: Resolve, side: Side): Html | undefined {
   const object = objectWithin(schema, resolve);
   const fields = Object.entries(object?.properties ?? {});
@@ -18,7 +18,7 @@ export function renderFields(schema: Schema, resolve: Resolve, side: Side): Html
   </dl>`;
 }
 
-/** A field or a parameter: its name, its type, what there is to say of it, and what lies within it. */
+/** A field or a parameter: name, type, description, limits, and nested fields. */
 export function renderField(
   name: string,
   schema: Schema,
@@ -44,7 +44,7 @@ export function renderField(
     </dd>`;
 }
 
-/** The object that a schema is about: itself, an item of it, or the form of it that is an object. */
+/** The object in a schema: itself, its item, or the form of a union that is an object. */
 function objectWithin(schema: Schema, resolve: Resolve): Schema | undefined {
   const found = resolve(schema);
   if (found.properties) return found;
@@ -52,7 +52,6 @@ function objectWithin(schema: Schema, resolve: Resolve): Schema | undefined {
   return found.anyOf?.map((form) => objectWithin(form, resolve)).find((object) => object !== undefined);
 }
 
-/** The type of a schema in words. */
 export function typeText(schema: Schema, resolve: Resolve): string {
   const {
     type,
@@ -77,7 +76,7 @@ export function typeText(schema: Schema, resolve: Resolve): string {
 
 function renderLimits(schema: Schema, resolve: Resolve): Html | undefined {
   const whole = resolve(schema);
-  // Of a value that may be null the limits are those of the other form.
+  // The limits of a nullable value are in its other form.
   const forms = whole.anyOf?.map(resolve).filter(({ type }) => type !== "null") ?? [];
   const found = forms.length === 1 ? { ...forms[0], default: whole.default } : whole;
   const span = (min: number | undefined, max: number | undefined, what: string): string | undefined => {
@@ -91,7 +90,7 @@ function renderLimits(schema: Schema, resolve: Resolve): Html | undefined {
     span(found.minimum, found.maximum, ""),
     found.default === undefined ? undefined : `default ${JSON.stringify(found.default)}`,
   ].filter((limit) => limit !== undefined);
-  // What a format says needs no pattern too.
+  // A format makes the pattern redundant.
   const pattern = found.format === undefined ? found.pattern : undefined;
   if (limits.length === 0 && pattern === undefined) return undefined;
   return html`<p class="limits">

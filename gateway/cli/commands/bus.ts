@@ -1,4 +1,4 @@
-/** Commands for the bus between the services: how it gets on, publishing again, dead letters. */
+/** Commands for the bus between the services: status, republishing, dead letters. */
 import type { DescribeBusResponse } from "#proto/daybook/common/v1/bus_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
 import type { Command, OperatorServices } from "../command.ts";
@@ -63,7 +63,10 @@ async function republish(outboxes: OperatorServices["outboxes"], outbox: "event"
   return republished;
 }
 
-/** Services that share a process answer for each other too, and all answer for the bus: each outbox counts once, and the bus as the first saw it. */
+/**
+ * Services in one process report each other's outboxes too, and every service reports the bus: each outbox counts once,
+ * and the first answer from a reachable bus counts.
+ */
 function showStatus(answers: readonly DescribeBusResponse[]) {
   const outboxes = new Map(answers.flatMap((answer) => answer.outboxes).map((outbox) => [outbox.name, outbox]));
   const bus = answers.find(({ away }) => away === undefined) ?? answers[0];

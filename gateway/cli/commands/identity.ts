@@ -1,4 +1,4 @@
-/** Commands for properties and their keys. */
+/** Commands for properties and keys. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
@@ -37,7 +37,7 @@ export const identityCommands: readonly Command[] = [
       if (mode !== "live" && mode !== "test") throw new UsageError("--mode is live or test.");
       const request = { name, mode: mode === "live" ? Mode.LIVE : Mode.TEST, ...readPropertySettings(options) };
       const { property } = await identity.createProperty(request);
-      const shown = showProperty(whole(property));
+      const shown = showProperty(required(property));
       return { text: shown.id, json: shown };
     },
   },
@@ -56,7 +56,7 @@ export const identityCommands: readonly Command[] = [
       }
       const request = { propertyId, ...settings, name };
       const { property } = await identity.updateProperty(request);
-      const shown = showProperty(whole(property));
+      const shown = showProperty(required(property));
       return { text: propertyLine(shown), json: shown };
     },
   },
@@ -97,7 +97,7 @@ export const identityCommands: readonly Command[] = [
           backfill,
         },
       });
-      return showSecret(whole(key), secret);
+      return showSecret(required(key), secret);
     },
   },
   {
@@ -110,8 +110,8 @@ export const identityCommands: readonly Command[] = [
     async run({ identity }, { words: [keyId = ""], options: { property = "", overlap } }) {
       const overlapSeconds = Math.round(readHours(overlap) * 3600);
       const { key, secret, replaced } = await identity.rotateKey({ propertyId: property, keyId, overlapSeconds });
-      const result = showSecret(whole(key), secret);
-      const old = showKey(whole(replaced));
+      const result = showSecret(required(key), secret);
+      const old = showKey(required(replaced));
       return {
         text: `${result.text}\n${old.id} opens nothing from ${old.expires_at} on.`,
         json: { ...(result.json as object), replaced: old },
@@ -127,7 +127,7 @@ export const identityCommands: readonly Command[] = [
     isIrreversible: true,
     async run({ identity }, { words: [keyId = ""], options: { property = "" } }) {
       const { key } = await identity.revokeKey({ propertyId: property, keyId });
-      const shown = showKey(whole(key));
+      const shown = showKey(required(key));
       return { text: `${shown.id} is revoked.`, json: shown };
     },
   },
@@ -215,7 +215,7 @@ function readHours(text: string | undefined): number {
   throw new UsageError(`--overlap is a number of hours, at most ${overlapHoursMax}.`);
 }
 
-function whole<T>(value: T | undefined): T {
+function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("the answer is not whole");
   return value;
 }

@@ -1,4 +1,4 @@
-/** Commands about metrics. */
+/** Commands for metrics. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "../command.ts";
 

@@ -83,7 +83,7 @@ export const profileCommands: readonly Command[] = [
     isIrreversible: true,
     async run(services, { words: [profileId = ""], options: { property = "" } }) {
       const { profile, resolvedFrom } = await services.profiles.redactProfile({ propertyId: property, profileId });
-      const { id } = whole(profile);
+      const { id } = required(profile);
       const merged = resolvedFrom === undefined ? "" : ` ${resolvedFrom} was merged into it: they are one person.`;
       const json = { id, status: "redacted", resolved_from: resolvedFrom };
       return { text: `${id} is redacted.${merged}`, json };
@@ -97,14 +97,14 @@ async function changeTags(
   change: { add?: string[]; remove?: string[]; replace?: boolean },
 ): Promise<Result> {
   const { profile } = await services.profiles.updateTags({ propertyId: property, profileId, ...change });
-  return showTags(whole(profile));
+  return showTags(required(profile));
 }
 
 function showTags({ id, tags }: Profile): Result {
   return { text: tags.join("\n") || "(none)", json: { profile_id: id, tags } };
 }
 
-function whole(profile: Profile | undefined): Profile {
+function required(profile: Profile | undefined): Profile {
   if (!profile) throw new Error("the profile was not returned");
   return profile;
 }

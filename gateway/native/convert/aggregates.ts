@@ -112,8 +112,8 @@ export function aggregateJson(body: Body, answer: AggregateMetricResponse): stri
     `,"from":${JSON.stringify(normalTime(body.from))},"to":${JSON.stringify(normalTime(body.to))}` +
     `,"buckets":[${bucketStarts.map((start) => timeJson(start)).join(",")}]` +
     `,"series":[${series.map((one) => `{"group":${groupOf(one)},${lists(one).join(",")}}`).join(",")}]` +
-    `,"recency":{"first_occurred_at":${time(answer.firstOccurredAt)},"last_occurred_at":${time(answer.lastOccurredAt)}` +
-    `,"last_received_at":${time(answer.lastReceivedAt)}}}`
+    `,"recency":{"first_occurred_at":${time(answer.firstOccurredAt)}` +
+    `,"last_occurred_at":${time(answer.lastOccurredAt)},"last_received_at":${time(answer.lastReceivedAt)}}}`
   );
 }
 
