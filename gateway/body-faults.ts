@@ -190,9 +190,7 @@ function walkObject(
   faults.push(...own.filter((fault) => !reported.has(fault.param) && !present.some((field) => isWithin(fault, field))));
 }
 
-/**
- * Walks a field, then adds the parent rule's faults of it. One fault per field is enough; the field's own come first.
- */
+/** Walks a field, then adds the parent rule's faults where the walk found none. */
 function walkChild(
   schema: Schema,
   value: unknown,

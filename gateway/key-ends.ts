@@ -25,9 +25,7 @@ interface Ending {
 
 // Evicting an entry is safe: cached keys expire after 5 s anyway.
 const keysMax = 10_000;
-/**
- * Minimum interval between fetches of a key because of signals; a key that ends within it is refused that much later.
- */
+/** Minimum interval between fetches of a key because of signals. A key that ends within it is refused later by that. */
 export const askAgainIntervalMs = 1_000;
 
 /** @param signals without them no key is ever outdated. */

@@ -1,6 +1,4 @@
-/**
- * Request durations for Prometheus. Every label has a closed set of values, so that clients cannot multiply the series.
- */
+/** Request durations for Prometheus. Labels have closed sets of values, so that clients cannot multiply series. */
 import type { FastifyInstance } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 

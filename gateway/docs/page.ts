@@ -98,9 +98,7 @@ function renderGuideLinks(guides: readonly Guide[], current?: string): Html {
   </li>`;
 }
 
-/**
- * An entry in the contents. Compatibility operations show their paths, because their summaries repeat the native ones.
- */
+/** An entry in the contents. Compatibility operations show paths: their summaries repeat the native ones. */
 function renderEntry({ method, path, operation }: PlacedOperation, byPath: boolean): Html {
   const [text, find] = byPath ? [path.replace("/api", ""), operation.summary] : [operation.summary, path];
   return html`<li>

@@ -10,8 +10,8 @@ import { renderGuidePage, renderPage } from "./page.ts";
 
 // Only the page's own script and stylesheet, nothing from other origins.
 const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors " +
-  "'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 const originMark = "http://origin.invalid";
 
 /** Registers the documentation. Pages are rendered at the first request, so that the start is not delayed. */

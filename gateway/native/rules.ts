@@ -1,6 +1,4 @@
-/**
- * Rules of body fields: their expected content in words with an example, and checks. The services use the same checks.
- */
+/** Rules of body fields: the expected content in words, and checks that the services use too. */
 import { systemClock } from "#shared/values/clock.ts";
 import { dottedNameExpected, normalizeDottedName } from "#shared/values/dotted-name.ts";
 import type { FieldError } from "#shared/values/errors.ts";

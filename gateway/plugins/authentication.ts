@@ -84,7 +84,7 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
   const asking = new Set<string>();
   const isOutdated = (caller: Caller | null): boolean =>
     caller !== null && keyEnds.isOutdated(caller.keyId, caller.askedAtMs);
-  async function findKey(secretHash: string, windows: readonly RateWindow[]): Promise<Caller | null> {
+  async function lookUp(secretHash: string, windows: readonly RateWindow[]): Promise<Caller | null> {
     let known = callers.get(secretHash);
     if (known && !isOutdated(known.caller)) return known.caller;
     asking.add(secretHash);
@@ -131,7 +131,7 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     if (isGuess) app.takeGuess(request, reply);
     let isBad = false;
     try {
-      const caller = await findKey(secretHash, windows);
+      const caller = await lookUp(secretHash, windows);
       if (!caller || caller.endsAtMs <= performance.now()) {
         isBad = true;
         if (!isGuess) app.takeGuess(request, reply);

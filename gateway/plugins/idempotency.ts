@@ -17,15 +17,11 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The claimed operation of a request with an Idempotency-Key. */
     operation: Operation | null;
-    /**
-     * The work is partly done: the answer is not stored and the key stays claimed, so that a retry finishes the work.
-     */
+    /** The work is partly done: the answer is not stored and the key stays claimed, so a retry finishes it. */
     isUnfinished: boolean;
     /** The raw body, kept for requests with an Idempotency-Key. */
     bodyBytes: Buffer | null;
-    /**
-     * The body of the answer for a key with the opposite right to see identifier values. Null if both bodies are equal.
-     */
+    /** The answer for a key with the opposite right to see identifier values. Null if both bodies are equal. */
     otherBody: string | null;
   }
 }
@@ -41,8 +37,8 @@ export const idempotencyKeyParameter = {
   name: param,
   in: "header",
   description:
-    "The same request with the same key is done once within 24 hours: 1 to 255 printable ASCII characters without " +
-    "space",
+    "The same request with the same key is done once within 24 hours: " +
+    "1 to 255 printable ASCII characters without space",
   schema: { type: "string", pattern: keyPattern.source },
 } as const;
 

@@ -1,12 +1,8 @@
-/**
- * Answers 405 with Allow for a known path, in the error form of the surface. Register it after the routes of a scope.
- */
+/** Answers 405 with Allow for a known path, in the surface's error form. Register it after the routes of a scope. */
 import type { FastifyInstance } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
 
-/**
- * Collects the routes registered in a scope from here on. The returned function adds 405 routes for all other methods.
- */
+/** Collects the routes that a scope registers from here on. @returns a function that adds 405 for other methods. */
 export function collectMethods(app: FastifyInstance): () => void {
   const allowed = new Map<string, Set<string>>();
   app.addHook("onRoute", ({ url, method }) => {

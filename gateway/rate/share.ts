@@ -1,6 +1,4 @@
-/**
- * The share of a key's windows that a gateway has leased, and how many requests it should lease next. shares.ts leases.
- */
+/** A gateway's share of a key's windows, and how many requests it should lease next. shares.ts leases them. */
 
 /** One window. */
 export interface Pool {

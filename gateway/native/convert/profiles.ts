@@ -136,9 +136,7 @@ export function toStatus(name: string | undefined): ProfileStatus {
   return statuses.find((known) => statusNames[known] === name) ?? ProfileStatus.UNSPECIFIED;
 }
 
-/**
- * How identifiers are shown: as ids or in full, unmasked or masked. Hidden attributes are shown with unmasked values.
- */
+/** How identifiers are shown: as ids or in full, unmasked or masked. Hidden attributes need unmasked values. */
 export interface ShownIdentifiers {
   expand: boolean;
   showValues: boolean;
