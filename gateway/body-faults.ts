@@ -1,8 +1,7 @@
 /**
  * Finds the faults of a body: shape faults by its schema, content faults by the rules in the schema. One pass in
- * document
- * order stops at the 20th fault, so the cost of a large body is bounded. TypeBox's own check follows the order of the
- * schema, reads the whole body however many faults it has found, and reports every form of a union.
+ * document order stops at the 20th fault, so the cost of a large body is bounded. TypeBox's own check follows the order
+ * of the schema, reads the whole body however many faults it has found, and reports every form of a union.
  */
 import type Type from "typebox";
 import { fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";

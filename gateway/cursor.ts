@@ -1,10 +1,9 @@
 /**
- * Cursors: opaque, bound to a property and a query, valid for 7 days.
- * `cur_` and base64url of AES-256-GCM: 12 bytes of nonce, the ciphertext, and 16 bytes of tag. The plaintext is 6 bytes
- * of
- * time (seconds since 1970) and the position. It is encrypted because a position may hold data that the caller must not
- * see, such as the email that a list continues after. The first byte of a time is always 0; it is 1 if the position is
- * deflated, so that a cursor with a filter of many values fits into a URL.
+ * Cursors: opaque, bound to a property and a query, valid for 7 days. `cur_` and base64url of AES-256-GCM: 12 bytes of
+ * nonce, the ciphertext, and 16 bytes of tag. The plaintext is 6 bytes of time (seconds since 1970) and the position.
+ * It is encrypted because a position may hold data that the caller must not see, such as the email that a list
+ * continues after. The first byte of a time is always 0; it is 1 if the position is deflated, so that a cursor with a
+ * filter of many values fits into a URL.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";

@@ -3,8 +3,7 @@ import { parseJson, type JsonObject } from "#shared/json/json.ts";
 
 /**
  * The compatibility surface stores a phone number that is not E.164 as `$phone_number`. The other names are identifiers
- * on
- * the other platform, which its clients may have written as properties.
+ * on the other platform, which its clients may have written as properties.
  */
 const names: ReadonlySet<string> = new Set([
   "$phone_number",

@@ -45,8 +45,7 @@ export function createHttp(options: {
     // Requests on open connections are answered while the server closes.
     return503OnClosing: false,
     // This timeout would apply to closing too, which takes as long as clients and SHUTDOWN_DELAY_MS need. runProcess
-    // has its
-    // own limit.
+    // has its own limit.
     pluginTimeout: 0,
     routerOptions: { maxParamLength: pathParameterLengthMax },
     // Malformed paths come here without passing any hook.

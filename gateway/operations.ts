@@ -1,7 +1,6 @@
 /**
  * Claims and answers of requests with an Idempotency-Key, stored by the identity service. Those of concurrent requests
- * of
- * a property share RPCs (batcher.ts); claims and answers are separate batches, so that no claim waits for large
+ * of a property share RPCs (batcher.ts); claims and answers are separate batches, so that no claim waits for large
  * answers.
  */
 import type { Client } from "@connectrpc/connect";
@@ -39,8 +38,7 @@ export interface Operations extends Closable {
   /**
    * Stores the result of an operation.
    * @throws DaybookError `service_unavailable` when an answer could not be stored, and `idempotency_key_in_use` when
-   * another
-   * attempt has taken the operation over and answers it. That attempt finds the same result.
+   * another attempt has taken the operation over and answers it. That attempt finds the same result.
    */
   finish(operation: Operation, outcome: Outcome): Promise<void>;
 }

@@ -1,7 +1,6 @@
 /**
  * Reads and writes of single profiles. Those of concurrent requests share RPCs (batcher.ts). A full queue answers 503,
- * so
- * that waiting times stay bounded.
+ * so that waiting times stay bounded.
  */
 import type { Client } from "@connectrpc/connect";
 import type {

@@ -1,7 +1,6 @@
 /**
  * Records events. Single events of concurrent requests share RPCs (batcher.ts). Batches are sent as they are, in a
- * limited
- * number at a time, with properties in rotation. A full queue answers 503, so that waiting times stay bounded.
+ * limited number at a time, with properties in rotation. A full queue answers 503, so that waiting times stay bounded.
  */
 import type { Client } from "@connectrpc/connect";
 import type { EventInput, EventService, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";

@@ -75,10 +75,10 @@ export function typeText(schema: Schema, resolve: Resolve): string {
 }
 
 function renderLimits(schema: Schema, resolve: Resolve): Html | undefined {
-  const whole = resolve(schema);
+  const resolved = resolve(schema);
   // The limits of a nullable value are in its other form.
-  const forms = whole.anyOf?.map(resolve).filter(({ type }) => type !== "null") ?? [];
-  const found = forms.length === 1 ? { ...forms[0], default: whole.default } : whole;
+  const forms = resolved.anyOf?.map(resolve).filter(({ type }) => type !== "null") ?? [];
+  const found = forms.length === 1 ? { ...forms[0], default: resolved.default } : resolved;
   const span = (min: number | undefined, max: number | undefined, what: string): string | undefined => {
     if (max === undefined) return min === undefined || min === 0 ? undefined : `at least ${min} ${what}`.trim();
     return (min === undefined || min === 0 ? `at most ${max} ${what}` : `${min} to ${max} ${what}`).trim();

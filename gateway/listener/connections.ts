@@ -46,7 +46,7 @@ export function createConnections(
   const perAddress = new Map<string, number>();
   let acceptedAtMs = 0;
 
-  /** Counts a connection. @returns false, uncounted, if its address has too many. */
+  /** Counts a connection, unless it is a proxy's. @returns false, uncounted, if its address has too many. */
   function count(socket: Socket): boolean {
     if (isTrusted(socket.remoteAddress)) return true;
     const client = clientOf(socket.remoteAddress);

@@ -5,13 +5,13 @@ export interface ListenerLimits {
   connectionsMax: number;
   /** Connections of one client address (IPv6: one /64). Trusted proxies have no such limit. */
   connectionsPerAddressMax: number;
-  /** Until the headers have arrived, from the connection's first byte or the end of the request before. */
+  /** Time for the headers to arrive, from the connection's first byte or the end of the request before. */
   headersTimeoutMs: number;
-  /** Until the whole request has arrived. */
+  /** Time for the whole request to arrive. */
   requestTimeoutMs: number;
-  /** Without progress of an answer; then the connection is closed. */
+  /** Time without progress of an answer, after which the connection is closed. */
   answerStalledMs: number;
-  /** Until the client has read a whole answer, despite progress. */
+  /** Time for a client to read a whole answer, even if it makes progress. */
   answerTimeoutMs: number;
   /** Interval of the timeout checks. */
   timeoutsCheckMs: number;
@@ -49,8 +49,7 @@ export const byteLimits: ByteLimits = {
 
 /**
  * List pages may use this share of the two answer limits. A page may have 16 MB, and a key that leaves pages unread
- * must
- * still be able to record events, whose answers are small.
+ * must still be able to record events, whose answers are small.
  */
 export const listShare = 1 / 4;
 

@@ -33,8 +33,7 @@ export function closeGently(app: FastifyInstance, listener: Listener, readiness:
     if (!isClosing) return;
     const connection = connections.all.get(request.raw.socket);
     // Fastify sets `connection: close` on every answer from now on. Before accepting has stopped the client would
-    // reconnect,
-    // and it would lose the requests that it has pipelined.
+    // reconnect, and it would lose the requests that it has pipelined.
     if (isLeaving && connection?.waiting.length === 0) void reply.header("connection", "close");
     else reply.raw.removeHeader("connection");
   });
@@ -63,8 +62,8 @@ export function closeGently(app: FastifyInstance, listener: Listener, readiness:
 
 /**
  * Closes a listening socket. The kernel resets connections that it has accepted and Node has not, so the accept queue
- * is
- * shortened to one and emptied. Then the socket is closed in the same moment as the next accept, or after lastAcceptMs.
+ * is shortened to one and emptied. Then the socket is closed in the same moment as the next accept, or after
+ * lastAcceptMs.
  */
 async function stopAccepting(server: Server, connections: Connections): Promise<void> {
   // oxlint-disable-next-line eslint/no-underscore-dangle

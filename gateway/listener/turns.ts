@@ -1,9 +1,7 @@
 /**
  * Handles one request of a connection at a time. Node emits all requests of a packet at once, so a client that
- * pipelines
- * a hundred requests for large pages would have all answers in memory. Each request starts when the answer before it
- * has
- * been taken by the kernel.
+ * pipelines a hundred requests for large pages would have all answers in memory. Each request starts when the answer
+ * before it has been taken by the kernel.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Connection, Connections } from "./connections.ts";

@@ -1,7 +1,6 @@
 /**
  * Limits the memory of each key and of all keys: bodies in processing, answers that clients have not read, and list
- * pages
- * being made. Requests without a key are counted by client address.
+ * pages being made. Requests without a key are counted by client address.
  */
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyInstance, FastifyRequest } from "fastify";

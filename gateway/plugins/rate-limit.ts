@@ -21,7 +21,7 @@ declare module "fastify" {
     takeGuess(request: FastifyRequest, reply: FastifyReply): void;
     /** Undoes takeGuess for a request that was not shown to be a guess. */
     returnGuess(request: FastifyRequest, reply: FastifyReply): void;
-    /** Counts a request that failed before it was counted. Returns that error, or the rate limit error instead. */
+    /** Counts a failed request unless it is counted. @returns its error, or the error that the limit is reached. */
     settleRate(request: FastifyRequest, reply: FastifyReply, error: unknown): Promise<unknown>;
     /** Rate headers of a client address, for answers that pass no hook. */
     rateHeaders(address: string): Record<string, number>;

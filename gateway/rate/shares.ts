@@ -1,17 +1,14 @@
 /**
  * Rate limits of keys over all gateways, without a round trip for each request. A gateway leases shares of a window
- * from
- * the identity service and admits requests from its share in memory. It leases more before a share is used up; a share
- * grows with the rate of use. Near the end of a window's limit shares get small, so that little of the limit is
- * stranded;
- * unneeded requests are returned. A key's first share comes with its authentication, the next window's before it
- * begins.
+ * from the identity service and admits requests from its share in memory. It leases more before a share is used up; a
+ * share grows with the rate of use. Near the end of a window's limit shares get small, so that little of the limit is
+ * left unused; unneeded requests are returned. A key's first share comes with its authentication, the next window's
+ * before it begins.
  *
  * Only leased requests are admitted, so all gateways together never exceed a limit. Requests of a key wait for one
- * shared
- * lease only while its share is used up and the window is not. If the lease fails they get 503, because nobody knows
- * whether the limit is reached. A share that is lost with its gateway or with an answer counts as used until the next
- * window.
+ * shared lease only while its share is used up and the window is not. If the lease fails they get 503, because nobody
+ * knows whether the limit is reached. A share that is lost with its gateway or with an answer counts as used until the
+ * next window.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
@@ -83,8 +80,7 @@ const askAgainMs = 1_000;
 const failureMs = 250;
 const tickMs = 2_000;
 // The next window is leased this early. Longer than a cached key's maximum age (callerAgeMsMax), so that no known key
-// has
-// to wait: either it leases ahead, or its authentication brings the share.
+// has to wait: either it leases ahead, or its authentication brings the share.
 const aheadSeconds = 10;
 const endingSeconds = 15;
 const call = systemCall("gateway", callTimeoutMs);

@@ -1,7 +1,6 @@
 /**
  * The clock of rate windows. Windows begin with the minutes of the identity service's clock, so that all gateways
- * agree.
- * A gateway corrects its own clock when an answer of the service proves it wrong.
+ * agree. A gateway corrects its own clock when an answer of the service proves it wrong.
  */
 import type { Clock, Micros } from "#shared/values/clock.ts";
 import { windowSeconds } from "./limits.ts";
@@ -37,8 +36,7 @@ export function createWindowClock(clock: Clock): WindowClock {
       return (serviceNow) => {
         const received = clock.nowMicros();
         // The service read its clock between sending and receiving, which bounds the offset. The offset changes only as
-        // far as
-        // necessary, so a clock that may be right is not corrected, however long the answer took.
+        // far as necessary, so a clock that may be right is not corrected, however long the answer took.
         const [min, max] = [serviceNow - received, serviceNow - sent];
         if (min <= max) offset = Math.min(max, Math.max(min, offset));
       };

@@ -93,11 +93,11 @@ export const identifierRoutes = [
     const page = openPage(exchange, `identifiers of ${profile.id}`);
     const { after } = page;
     // A profile has so few identifiers that it always holds all of them.
-    const rest = profile.identifiers.filter(({ id }) => after === undefined || id > after);
-    const shown = rest.slice(0, query.limit);
+    const remaining = profile.identifiers.filter(({ id }) => after === undefined || id > after);
+    const shown = remaining.slice(0, query.limit);
     void reply.header("etag", profileEtag(profile));
     const data = shown.map((identifier) => identifierObject(identifier, showsValues));
-    const pageMeta = page.meta(rest.length > shown.length, shown.at(-1)?.id);
+    const pageMeta = page.meta(remaining.length > shown.length, shown.at(-1)?.id);
     return sendData(exchange, JSON.stringify(data), { ...meta, ...pageMeta });
   }),
 

@@ -25,9 +25,9 @@ export const revisionRoutes = [
   route("GET", "/revisions", list, (exchange) => {
     const page = openPage(exchange, "revisions");
     const { after } = page;
-    const rest = revisions.toReversed().filter((revision) => after === undefined || revision < after);
-    const shown = rest.slice(0, exchange.query.limit);
+    const remaining = revisions.toReversed().filter((revision) => after === undefined || revision < after);
+    const shown = remaining.slice(0, exchange.query.limit);
     const data = shown.map((revision) => ({ object: "revision", revision, changes: changesOf[revision] }));
-    return sendData(exchange, JSON.stringify(data), page.meta(rest.length > shown.length, shown.at(-1)));
+    return sendData(exchange, JSON.stringify(data), page.meta(remaining.length > shown.length, shown.at(-1)));
   }),
 ];
