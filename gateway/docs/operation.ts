@@ -43,8 +43,8 @@ function renderParameters(parameters: readonly Parameter[], resolve: Resolve): H
     parameters.length > 0 &&
     html`<h4>Parameters</h4>
       ${places.map((place) => {
-        const some = parameters.filter((parameter) => parameter.in === place);
-        return some.length > 0 && renderParametersOf(place, some, resolve);
+        const inPlace = parameters.filter((parameter) => parameter.in === place);
+        return inPlace.length > 0 && renderParametersOf(place, inPlace, resolve);
       })}`
   );
 }

@@ -5,7 +5,7 @@ export interface ListenerLimits {
   connectionsMax: number;
   /** Connections of one client address (IPv6: one /64). Trusted proxies have no such limit. */
   connectionsPerAddressMax: number;
-  /** Time for the headers to arrive, from the connection's first byte or the end of the request before. */
+  /** Time for the headers to arrive from a request's first byte, and for a new connection to send that byte. */
   headersTimeoutMs: number;
   /** Time for the whole request to arrive. */
   requestTimeoutMs: number;

@@ -28,7 +28,7 @@ const lastsMsMin = 500;
 const lastsMsMax = 4_000;
 const idleTicksMax = 5;
 
-/** The smallest request for a share: 1 % of the limit, so that gateways with little traffic hold little. */
+/** The smallest share to lease: 1 % of the limit, at most shareDefaultMax, so that idle gateways hold little. */
 function smallestShare(limit: number): number {
   return Math.min(shareDefaultMax, Math.ceil(limit / 100));
 }
