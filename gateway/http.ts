@@ -20,7 +20,7 @@ import { securityHeaders } from "./plugins/security-headers.ts";
 import type { Readiness } from "./readiness.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
-// Long enough for any mistyped id; longer paths match no route.
+// Long enough for any mistyped id; a longer path parameter matches no route.
 const pathParameterLengthMax = 500;
 
 /** Closing the server waits for the requests under way. */

@@ -80,7 +80,7 @@ export function createProfiles(client: Client<typeof ProfileService>): Profiles 
     queueFull,
   });
 
-  // Upserts that would wait for another write to the same profile are sent again one by one.
+  // Upserts that would wait for another write to the same profile are sent again as single calls, in their own queue.
   const contended = createFairShare({
     slotsMax: contendedMax,
     slotsPerKeyMax: contendedPerPropertyMax,

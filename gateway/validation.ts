@@ -135,10 +135,7 @@ function nameOf(path: readonly string[]): string {
   return name === undefined ? "The body" : quoteName(name);
 }
 
-/**
- * Numbers that a double cannot hold are objects here. @returns the depth of such a number along a path, if there is
- * one.
- */
+/** Numbers that a double cannot hold are objects here. @returns the depth of such a number along a path, if any. */
 function findRawNumber(value: unknown, path: readonly string[]): number | undefined {
   let at = value;
   for (let depth = 0; ; depth++) {

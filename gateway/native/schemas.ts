@@ -12,7 +12,7 @@ const guideForm = "Form of the getting-started guide";
 const anyObject = (description: string) =>
   Type.Object({}, { additionalProperties: true, description, [opaque]: true, ...rules.anyJson });
 
-/** Allows null, which means absent, so that a response can be sent back. */
+/** Allows null, so that a response can be sent back. Null means absent, except that updates clear the field. */
 export const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 const identifierType = Type.String({
