@@ -1,4 +1,4 @@
-/** Examples of what the compatibility surface answers, for the OpenAPI document: a resource of each kind, and an error of each status. */
+/** Example answers for the OpenAPI document: a resource of each kind and an error of each status. */
 import type Type from "typebox";
 import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
 import { exampleIds } from "../docs/example-ids.ts";
@@ -135,7 +135,6 @@ const examples = new Map<Type.TSchema, object>([
   [resources.Reference, { type: "profile", id: exampleIds.profile }],
 ]);
 
-/** An example of a resource. */
 export function exampleOf(schema: Type.TSchema): object {
   const example = examples.get(schema);
   if (!example) throw new Error("a resource of the compatibility surface has no example");
@@ -155,10 +154,10 @@ const errors: Readonly<Record<number, [code: ErrorCode, message: string, param?:
   503: ["service_unavailable", "The service is not available for the moment. Try again."],
 };
 
-// The same in every process, so that all gateways answer the same document.
+// The same in every process, so that all gateways serve the same document.
 const errorId = "019f90e0-d4b3-7dcf-90e8-5a13b26ef1a0";
 
-/** An example of an error, rendered as real ones are. */
+/** An example error, rendered like a real one. */
 export function exampleErrors(status: number, method: string): object {
   const [code, message, param] = errors[status] ?? [];
   if (!code || message === undefined) throw new Error(`there is no example of an error with status ${status}`);

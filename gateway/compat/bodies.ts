@@ -1,4 +1,4 @@
-/** Bodies of writes: from their shapes to what is to be written, with everything that is wrong in them. */
+/** Reads the bodies of writes and collects every fault in them. */
 import type { Static } from "typebox";
 import type { EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import { isJsonObject, type JsonObject } from "#shared/json/json.ts";
@@ -27,15 +27,13 @@ const bulkEntry = createChecker(EventBulkEntry, "event-bulk-create");
 const bulkItem = createChecker(EventBulkItem, "event");
 const profileResource = createChecker(ProfileResource, "profile");
 
-/** Whose something is: a profile as it was sent. */
+/** A profile as it was sent: the owner of an event, or an item of an import. */
 export interface GivenProfile {
-  /** The id that was sent, if one was. */
   id: string | undefined;
   write: ProfileWrite;
   pointers: ProfilePointers;
 }
 
-/** An event as it was sent. */
 export interface GivenEvent {
   input: EventInput;
   profile: GivenProfile;
@@ -43,7 +41,7 @@ export interface GivenEvent {
 
 type EventProfile = Static<typeof EventAttributes>["profile"];
 
-/** @throws Refusal with all that is wrong. */
+/** @throws Refusal with every fault. */
 export function readEvent(body: unknown, setting: BodySetting): GivenEvent {
   const isFlat = isFlatEvent(body);
   const flat = isFlat ? ((body as JsonObject).data as JsonObject).attributes : undefined;
@@ -89,7 +87,10 @@ function readGiven(
   return { id, write, pointers };
 }
 
-/** Reads a profile as it is imported, alone or in bulk. @param pointer where it stands. @returns undefined when it cannot be read at all. */
+/**
+ * Reads an imported profile, single or bulk. @returns undefined if its shape is wrong; other faults only go to
+ * `faults`.
+ */
 export function readProfile(data: unknown, faults: Faults, pointer: string): GivenProfile | undefined {
   if (!profileResource.check(data, faults, pointer)) return undefined;
   const { id, attributes = {}, meta } = data;
@@ -102,7 +103,10 @@ export interface GivenEntry {
   inputs: EventInput[];
 }
 
-/** Reads an entry. @param pointer where it stands. @param pauses between its events. @returns undefined when it cannot be read at all. */
+/**
+ * Reads an entry of a bulk request, with a pause after each step between its events. @returns undefined if its shape is
+ * wrong.
+ */
 export async function readEntry(
   entry: unknown,
   setting: BodySetting,
@@ -115,7 +119,7 @@ export async function readEntry(
   const inputs: EventInput[] = [];
   for (const [index, event] of events.data.entries()) {
     await pauses.next();
-    // Each of them is one that a client may leave out.
+    // A client may leave out each event on its own.
     faults.beginEntry();
     const at = `${pointer}/attributes/events/data/${index}`;
     if (!bulkItem.check(event, faults, at)) continue;
@@ -128,7 +132,7 @@ export async function readEntry(
   return { profile: readEventProfile(profile, faults, `${pointer}/attributes/profile/data`), inputs };
 }
 
-/** What stands at a path, before anybody has looked whether it may. */
+/** The value at a path of a body that is not validated yet. */
 function findAt(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((at, key) => (isJsonObject(at) ? at[key] : undefined), value);
 }
@@ -138,12 +142,12 @@ function eventsOf(entry: unknown): readonly unknown[] {
   return Array.isArray(events) ? events : [];
 }
 
-/** How many events an entry of a bulk request has, good or bad. */
+/** Number of events of a bulk entry, valid or not. */
 export function countEvents(entry: unknown): number {
   return eventsOf(entry).length;
 }
 
-/** Whether all entries of a bulk request are history, as far as can be told before they are read. */
+/** Whether every entry of a bulk request is backfill. Works on a body that is not validated yet. */
 export function isAllBackfill(body: unknown): boolean {
   const entries = findAt(body, "data", "attributes", "events-bulk-create", "data");
   if (!Array.isArray(entries) || entries.length === 0) return false;
@@ -154,7 +158,10 @@ export function isAllBackfill(body: unknown): boolean {
   });
 }
 
-/** The one identifier that is enough to record an event by, in one call: an email or a phone, and nothing else is said of the profile. */
+/**
+ * The identifier that suffices to record an event in one call: an email or a phone, if nothing else is sent of the
+ * profile.
+ */
 export function directIdentifier({ id, write }: GivenProfile): { type: string; value: string } | undefined {
   const [first, second] = write.identifiers;
   const isEnough =
@@ -162,7 +169,7 @@ export function directIdentifier({ id, write }: GivenProfile): { type: string; v
   return isEnough ? first : undefined;
 }
 
-/** The id of a profile that was given; undefined when there can be none of it. */
+/** The TypeID of the sent profile id; undefined if none was sent or it cannot be one. */
 export function givenId({ id }: GivenProfile): string | undefined {
   return id === undefined ? undefined : toId("prof", id);
 }

@@ -1,10 +1,10 @@
 /**
- * What clients of weakly typed languages send: a number where a text is meant, such as the key of a table as external_id, and PHP's `[]` for an empty
- * object. Both are read as what they stand for, wherever the schema of a body leaves no doubt.
+ * Coerces what clients in weakly typed languages send: a number for a string, such as a table key as external_id, and
+ * PHP's `[]` for an empty object. Coercion happens only where the schema allows one reading.
  */
 import { isJsonObject, isRawNumber } from "#shared/json/json.ts";
 
-/** A schema as far as it is looked at: as it stands in a document. */
+/** The parts of a JSON Schema that coercion reads. */
 interface Schema {
   type?: string;
   const?: unknown;
@@ -13,12 +13,15 @@ interface Schema {
   items?: Schema;
 }
 
-/** The text of a number, with all its digits; undefined for anything else. */
+/** The text of a number with all its digits; undefined for other values. */
 export function numberText(value: unknown): string | undefined {
   return typeof value === "number" || isRawNumber(value) ? JSON.stringify(value) : undefined;
 }
 
-/** Reads a value so. What stands within it is changed in place, as nobody else has the body. @returns the value, or what stands for it. */
+/**
+ * Coerces a value to a schema. Nested values change in place, because nobody else holds the body.
+ * @returns the value or its replacement.
+ */
 export function coerce(schema: object, value: unknown): unknown {
   const { anyOf, ...only } = schema as Schema;
   const forms = anyOf ?? [only];
@@ -34,7 +37,7 @@ export function coerce(schema: object, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const { properties = {} } = forms.find(({ type }) => type === "object") ?? {};
   for (const [name, inner] of Object.entries(properties)) {
-    // A caller's own keys only: `__proto__` is no field of any schema.
+    // Own keys only, because a caller may send `__proto__`.
     if (Object.hasOwn(value, name)) value[name] = coerce(inner, value[name]) as (typeof value)[string];
   }
   return value;

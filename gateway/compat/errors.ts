@@ -1,4 +1,4 @@
-/** Errors of the compatibility surface: JSON:API, made from errors of ours. */
+/** Renders errors as JSON:API. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
 import { encodeId, newUuid, tryDecodeId } from "#shared/values/ids.ts";
@@ -8,7 +8,7 @@ import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";
 import { echoRevision, sendDocument } from "./reply.ts";
 
-/** An error as clients of this format read it. `source` is always an object: some read into it unasked. */
+/** A JSON:API error. `source` is always an object, because some clients read nested fields without a check. */
 interface CompatError {
   id: string;
   status: number;
@@ -20,7 +20,7 @@ interface CompatError {
   meta: object;
 }
 
-/** What this surface calls errors, by status. */
+/** Codes and titles by status. */
 const kinds: Readonly<Record<number, { code: string; title: string }>> = {
   400: { code: "invalid", title: "Invalid input." },
   401: { code: "not_authenticated", title: "Authentication credentials were not provided or are not valid." },
@@ -40,26 +40,24 @@ const kinds: Readonly<Record<number, { code: string; title: string }>> = {
 
 const duplicate = "A profile already exists with one of these identifiers.";
 
-/** Answers with an error. */
 export function sendCompatError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const ours = takeError(log, error, request, reply);
   echoRevision(request, reply);
   return sendDocument(reply, statusOf(ours), renderErrors(ours, request));
 }
 
-/** What an error is of, as far as it matters to its rendering. */
+/** The parts of a request that its error depends on. */
 interface Asked {
   method: string;
-  /** Whether there is no such path. */
+  /** Whether no route has the path. */
   is404: boolean;
 }
 
-/** Every impossible change is bad input here: clients know no other status for it. */
+/** 422 becomes 400, because clients do not know 422. */
 function statusOf({ status }: DaybookError): number {
   return status === 422 ? 400 : status;
 }
 
-/** The document of an error. */
 export function renderErrors(error: DaybookError, asked: Asked): { errors: CompatError[] } {
   if (error.code === "identity_conflict") return { errors: [renderDuplicate(error)] };
   const status = statusOf(error);
@@ -79,7 +77,7 @@ export function renderErrors(error: DaybookError, asked: Asked): { errors: Compa
   return { errors };
 }
 
-/** A param that begins with a slash is a pointer into the body, one in capitals the name of a header; any other one is of the query. */
+/** A param with a leading slash is a JSON pointer, one with a capital is a header, and others are query parameters. */
 function sourceOf(param: string | null, { method, is404 }: Asked): CompatError["source"] {
   if (param === null) return method === "GET" || is404 ? {} : { pointer: "/data" };
   if (param.startsWith("/")) return { pointer: param };
@@ -95,7 +93,7 @@ function detailOf(code: ErrorCode, message: string, { is404 }: Asked): string {
   return message;
 }
 
-/** A path of the other platform that is not here. */
+/** For paths of the other platform that Daybook does not have. */
 export function notSupported(): DaybookError {
   return new DaybookError("resource_not_found", unsupported);
 }
@@ -117,14 +115,14 @@ function renderDuplicate(error: DaybookError): CompatError {
   };
 }
 
-/** The attributes as a whole, as on the other platform: clients look for nothing else with this code. */
+/** Points to the attributes as a whole, as on the other platform. Clients expect no other pointer with this code. */
 function duplicatePointer({ param }: DaybookError): string {
   return param?.startsWith("/") ? param.replace(identifierPointer, "") : "/data/attributes";
 }
 
 const identifierPointer = new RegExp(`/(?:${identifierFields.join("|")})$`);
 
-/** The profile that has the first identifier in conflict: the service names it in what it says of the field. */
+/** The profile that holds the first identifier in conflict. The profile service names it in its message. */
 function holderOf({ message, errors }: DaybookError): string | undefined {
   for (const text of [...errors.map((field) => field.message), message]) {
     const [found = ""] = /prof_[0-7][0-9a-hjkmnp-tv-z]{25}/.exec(text) ?? [];
@@ -134,7 +132,7 @@ function holderOf({ message, errors }: DaybookError): string | undefined {
   return undefined;
 }
 
-/** What is said of one item that a job could not write. */
+/** The error of one item of a job. */
 export function importErrorOf(error: DaybookError): { code: string; title: string; detail: string; pointer: string } {
   const pointer = error.param ?? "/data/attributes";
   if (error.code === "identity_conflict") {

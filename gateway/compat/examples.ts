@@ -1,9 +1,8 @@
-/** Examples of what is written over the compatibility surface. */
+/** Example bodies of writes. */
 import { exampleIds } from "../docs/example-ids.ts";
 
 const metric = { data: { type: "metric", attributes: { name: "Placed Order" } } };
 
-/** An event. */
 export const exampleEventWrite = {
   data: {
     type: "event",
@@ -18,7 +17,6 @@ export const exampleEventWrite = {
   },
 };
 
-/** Two events of a profile. */
 export const exampleEventBulk = {
   data: {
     type: "event-bulk-create-job",
@@ -46,7 +44,6 @@ export const exampleEventBulk = {
   },
 };
 
-/** A profile. */
 export const exampleProfileWrite = {
   data: {
     type: "profile",
@@ -60,7 +57,6 @@ export const exampleProfileWrite = {
   },
 };
 
-/** A change of a profile. */
 export const exampleProfileUpdate = {
   data: {
     type: "profile",
@@ -70,7 +66,6 @@ export const exampleProfileUpdate = {
   },
 };
 
-/** A merge. */
 export const exampleMerge = {
   data: {
     type: "profile-merge",
@@ -79,7 +74,6 @@ export const exampleMerge = {
   },
 };
 
-/** An import. */
 export const exampleImport = {
   data: {
     type: "profile-bulk-import-job",
@@ -94,7 +88,6 @@ export const exampleImport = {
   },
 };
 
-/** A question about a metric. */
 export const exampleAggregate = {
   data: {
     type: "metric-aggregate",

@@ -1,12 +1,11 @@
-/** Exchanges of the compatibility surface: a request whose query and body are read and good. */
+/** A request with its validated query and body. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Exchange, type SurfaceContext } from "../surface/exchange.ts";
 import { linksOf, type Links } from "./links.ts";
 import type { Query } from "./query.ts";
 
-/** See above. */
 export class CompatExchange<Body = unknown> extends Exchange {
-  /** The id in the path, as it was sent; empty without one. */
+  /** The id of the path as it was sent; empty if the path has none. */
   readonly id: string;
   readonly query: Query;
   readonly body: Body;

@@ -1,16 +1,16 @@
-/** What is wrong with a request: everything, not only the first, each with a pointer into the body. */
+/** Collects all faults of a request, each with a JSON pointer into the body. */
 import { DaybookError, type ErrorCode, type FieldError } from "#shared/values/errors.ts";
 
-/** Of one resource: who mends these sends it again, and is told the rest. */
+/** Per resource. Callers who fix these get the others with the next attempt. */
 const faultsMax = 20;
-/** Of a bulk request, while every entry is told of like a resource of its own. Beyond them one of each entry is enough to drop it for. */
+/** Of a bulk request, with up to faultsMax for each entry. Past this, each entry gets one fault. */
 const faultsInFullMax = 1_000;
-/** Enough for each entry of the largest bulk request. */
+/** One more fault for each entry of the largest bulk request. */
 const bulkFaultsMax = 11_000;
-// A key may be as long as a body, and stand in the pointers to all that is within it.
+// A key may be as long as a body, and pointers to all its descendants contain it.
 const pointerLengthMax = 1_000;
 
-/** A refusal with more fields at fault than other surfaces list. */
+/** An error with more faults than other surfaces list. */
 export class Refusal extends DaybookError {
   readonly every: readonly FieldError[];
 
@@ -22,29 +22,28 @@ export class Refusal extends DaybookError {
   }
 }
 
-/** Collects faults, up to a limit: what says nothing more is not worth the work of finding it. */
+/** Collects faults up to a limit, because finding more is wasted work. */
 export class Faults {
   readonly #found: FieldError[] = [];
   readonly #rename: (pointer: string) => string;
-  // How many of them were there when the entry began; undefined for a single resource.
+  // Number of faults when the current entry began; undefined for a single resource.
   #entryBegin: number | undefined;
 
-  /** @param rename gives pointers into the body as it was sent, when another is read in its place. */
+  /** @param rename maps pointers to the body as it was sent, if a converted body is read. */
   constructor(rename: (pointer: string) => string = (pointer) => pointer) {
     this.#rename = rename;
   }
 
-  /** Begins the next entry of a bulk request. */
   beginEntry(): void {
     this.#entryBegin = this.#found.length;
   }
 
-  /** Whether it is enough to say of an entry that it is bad. */
+  /** Whether one fault for each further entry suffices. */
   get isBrief(): boolean {
     return this.#entryBegin !== undefined && this.#entryBegin >= faultsInFullMax;
   }
 
-  /** How many more are taken. */
+  /** Number of faults that are still accepted. */
   get room(): number {
     const found = this.#found.length;
     if (this.#entryBegin === undefined) return faultsMax - found;
@@ -52,7 +51,7 @@ export class Faults {
     return Math.min(bulkFaultsMax - found, entryMax - (found - this.#entryBegin));
   }
 
-  /** @param pointer into the body, such as `/data/attributes/email`. */
+  /** @param pointer JSON pointer into the body, such as `/data/attributes/email`. */
   add(pointer: string, message: string, code: ErrorCode = "parameter_invalid"): void {
     if (this.room > 0) this.#found.push({ code, message, param: shorten(this.#rename(pointer)) });
   }
@@ -63,12 +62,12 @@ export class Faults {
   }
 }
 
-/** A pointer, or the longest that leads there and is not too long. */
+/** A pointer, or its longest ancestor within the limit. */
 function shorten(pointer: string): string {
   return pointer.length <= pointerLengthMax ? pointer : pointer.slice(0, pointer.lastIndexOf("/", pointerLengthMax));
 }
 
-/** The end of a pointer: keys, each escaped as RFC 6901 has it. */
+/** The end of a JSON pointer, escaped as in RFC 6901. */
 export function pointerTo(path: readonly (string | number)[]): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -1,20 +1,19 @@
 /**
- * Filters: `equals(email,"a,b@example.com"),greater-than(created,2026-01-01)`. Several are joined by a comma, and all must be fulfilled; `and(…)`
- * around any of them says the same. Values in
- * double quotes have the escapes of JSON, those in single quotes only `\'` and `\\`; lists stand in brackets; dates and numbers are bare.
+ * Parses filters such as `equals(email,"a,b@example.com"),greater-than(created,2026-01-01)`. Conditions are joined by
+ * commas, or by `and(…)`, and all must hold. Double-quoted values have JSON escapes, single-quoted ones only `\'` and
+ * `\\`; lists are in brackets; dates and numbers are bare.
  */
 
-/** One condition. */
 export interface Condition {
   operator: string;
   field: string;
-  /** None for `has(field)`; a list for `any(field,[…])`. */
+  /** Empty for `has(field)`; several for `any(field,[…])`. */
   values: string[];
-  /** That the value stood without quotes, and in no list. */
+  /** The value is unquoted and not in a list. */
   isBare?: true;
 }
 
-/** A filter that cannot be read, and why. */
+/** The message says why the filter is invalid. */
 export class FilterError extends Error {}
 
 const conditionsMax = 20;
@@ -39,7 +38,7 @@ class FilterReader {
     this.#text = text;
   }
 
-  /** Reads conditions that are joined by commas, also from within `and(…)`. @param depth how many of these may stand around one. */
+  /** Reads conditions joined by commas, also inside `and(…)`. @param depth levels of `and(…)` still allowed. */
   readAll(into: Condition[], depth: number): void {
     do {
       const operator = this.#match(/[a-z][a-z-]*/y, "an operator, such as equals");
@@ -59,7 +58,7 @@ class FilterReader {
   }
 
   #readCondition(operator: string): Condition {
-    // Dimensions are named in words, such as Campaign Name.
+    // Names of dimensions may contain spaces, such as Campaign Name.
     const field = this.#match(/[^\s,()[\]"'](?:[^,()[\]"']*[^\s,()[\]"'])?/y, "the name of a field");
     this.#isBare = false;
     const values = this.take(",") ? this.#readValues(field) : [];
@@ -67,7 +66,7 @@ class FilterReader {
     return { operator, field, values, ...(this.#isBare ? { isBare: true } : {}) };
   }
 
-  /** Takes a character if it is the next. */
+  /** Consumes a character if it is the next one. */
   take(character: string): boolean {
     this.#skipSpace();
     if (this.#text[this.#at] !== character) return false;
@@ -81,7 +80,7 @@ class FilterReader {
   }
 
   #readValues(field: string): string[] {
-    // Before a bare phone it is the plus, which arrived as a space.
+    // A space before a bare phone number is a plus that URL decoding changed.
     const isSpaced = this.#text[this.#at] === " ";
     if (!this.take("[")) {
       this.#skipSpace();
@@ -140,7 +139,7 @@ class FilterReader {
   }
 }
 
-/** A condition as text that is read as the same. */
+/** Formats a condition so that parsing it gives the same condition. */
 export function formatCondition({ operator, field, values }: Condition): string {
   const texts = values.map((value) => JSON.stringify(value));
   if (operator === "any") return `any(${field},[${texts.join(",")}])`;

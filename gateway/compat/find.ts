@@ -1,4 +1,4 @@
-/** Finds what a path names by its id. */
+/** Finds the resource whose id is in the path. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";

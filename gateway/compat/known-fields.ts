@@ -1,4 +1,4 @@
-/** Names that `fields[type]` takes: the attributes that resources of the type have, read from what documents them, and `id`. */
+/** Names for `fields[type]`: `id` and the attributes in the schemas of resources. */
 import type Type from "typebox";
 import * as resources from "./resources.ts";
 
@@ -19,7 +19,7 @@ const attributes = new Map(
   ]),
 );
 
-/** Types of which there is nothing here. Whatever is asked of them, there is nothing to answer. */
+/** Types without resources here. Any field of them is accepted, because nothing is returned. */
 const emptyTypes: ReadonlySet<string> = new Set([
   "attribution",
   "conversation",
@@ -31,18 +31,17 @@ const emptyTypes: ReadonlySet<string> = new Set([
   "tag",
 ]);
 
-/** Whether there are resources of a type, here or on the other platform. */
+/** Whether a type exists here or on the other platform. */
 export function isKnownType(type: string): boolean {
   return attributes.has(type) || emptyTypes.has(type);
 }
 
-/** The first of some paths, such as `location.city`, that leads to nothing a resource of a type has. */
+/** The first path, such as `location.city`, that a type does not have. */
 export function findUnknownField(type: string, paths: readonly string[]): string | undefined {
   const known = attributes.get(type);
   return known && paths.find((path) => !known.has(path.split(".", 1)[0] ?? ""));
 }
 
-/** What resources of a type have. */
 export function fieldsOfType(type: string): readonly string[] {
   return [...(attributes.get(type) ?? [])];
 }

@@ -1,14 +1,14 @@
-/** Links: absolute, under the address that clients see. */
+/** Absolute links under the public address. */
 import type { FastifyRequest } from "fastify";
 import type { Document } from "./reply.ts";
 
-/** Makes the links of one answer. */
+/** Creates the links of one answer. */
 export interface Links {
   /** To a resource, such as `/events/evt_…`. */
   to(path: string): { self: string };
-  /** Of the request itself. */
+  /** To the request itself. */
   self(): { self: string };
-  /** Of a page, given the cursors of the next and of the one before. */
+  /** To the neighbours of a page. @param next cursor of the next page. @param prev of the previous page. */
   page(next: string | undefined, prev?: string): NonNullable<Document["links"]>;
 }
 
@@ -16,7 +16,7 @@ export function linksOf(request: FastifyRequest): Links {
   const origin = request.publicOrigin;
   const prefix = request.url.startsWith("/api/") ? "/api" : "";
   const [place, query] = splitUrl(request.url);
-  // As URIs have it: neither brackets nor quotes may stand in one.
+  // Encoded again, because URIs allow neither brackets nor quotes.
   const self = origin + (query === "" ? place : `${place}?${new URLSearchParams(query).toString()}`);
   return {
     to: (path) => ({ self: `${origin}${prefix}${path}` }),
@@ -26,7 +26,8 @@ export function linksOf(request: FastifyRequest): Links {
         if (cursor === undefined) return null;
         const parameters = new URLSearchParams(query);
         parameters.set("page[cursor]", cursor);
-        // The cursor keeps it. Some clients send the whole link as a parameter, beside the filter: with it there twice it would be too long.
+        // The cursor contains it. Some clients send the whole link as a parameter beside the filter; with two filters
+        // the URL would be too long.
         parameters.delete("filter");
         return `${origin}${place}?${parameters.toString()}`;
       };
@@ -35,7 +36,7 @@ export function linksOf(request: FastifyRequest): Links {
   };
 }
 
-/** Path and query; a question mark may stand in the query too. */
+/** Path and query. A query may contain question marks. */
 function splitUrl(url: string): [path: string, query: string] {
   const at = url.indexOf("?");
   return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the compatibility surface, made of what its routes say of themselves. */
+/** Describes the compatibility surface for the OpenAPI document, from its routes. */
 import { exampleIds } from "../docs/example-ids.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
 import { idempotencyKeyParameter } from "../plugins/idempotency.ts";
@@ -24,8 +24,8 @@ import * as bodies from "./schemas.ts";
 const tag = {
   name: "Compatibility",
   description:
-    "The JSON:API of another platform, so that its clients can move here by changing the base address and the key. The paths work with `/api` and " +
-    "without it, with and without a trailing slash. Any `revision` is accepted.",
+    "The JSON:API of another platform, so that its clients can move here by changing the base address and the key. " +
+    "The paths work with `/api` and without it, with and without a trailing slash. Any `revision` is accepted.",
 };
 const securitySchemes = {
   compatApiKey: {
@@ -33,12 +33,13 @@ const securitySchemes = {
     in: "header",
     name: "Authorization",
     description:
-      "`Compat-API-Key <key>`, or a scheme that the operator allows with COMPAT_AUTH_SCHEMES: `Klaviyo-API-Key <key>` unless set",
+      "`Compat-API-Key <key>`, or a scheme that the operator allows with COMPAT_AUTH_SCHEMES: `Klaviyo-API-Key " +
+      "<key>` unless set",
   },
 };
 const { toSchema, schemas } = createSchemaWriter([resources, bodies], "Compat");
 
-/** Describes the surface. @param prefix of its paths: those without it are not described again. */
+/** @param prefix only paths under it are described. */
 export function describeCompat(prefix: string): SurfaceDescription {
   return { tags: [tag], paths: describePaths(prefix, compatRoutes, describeRoute), schemas, securitySchemes };
 }
@@ -79,7 +80,7 @@ function describeRoute(route: CompatRoute): RouteDescription {
   };
 }
 
-/** What stands in paths, by the collection that it is of. */
+/** Example ids by collection. */
 const pathIds: Readonly<Record<string, string>> = {
   accounts: exampleIds.property,
   events: exampleIds.event,
@@ -142,7 +143,9 @@ const refusalTexts: Readonly<Record<string, string>> = {
   401: "The key is missing or not valid: `not_authenticated`",
   403: "The key lacks the scope: `permission_denied`",
   404: "There is no such thing: `not_found`",
-  409: "The Idempotency-Key is of another request, or that is still being done: `idempotency_key_reused`, `idempotency_key_in_use`",
+  409:
+    "The Idempotency-Key is of another request, or that is still being done: `idempotency_key_reused`, " +
+    "`idempotency_key_in_use`",
   413: "The body is larger than 5 MB: `request_too_large`",
   415: "The body is no JSON: `unsupported_media_type`",
   429: "Too many requests: `throttled`",

@@ -1,4 +1,4 @@
-/** Operations of the compatibility surface, and the routes that serve them. */
+/** Types and constructors of operations and routes. */
 import type { FastifyReply } from "fastify";
 import type Type from "typebox";
 import type { Clock } from "#shared/values/clock.ts";
@@ -8,33 +8,30 @@ import type { Route } from "../surface/routes.ts";
 import type { CompatExchange } from "./exchange.ts";
 import type { QueryRules } from "./query.ts";
 
-/** What there is to say of a route. */
+/** Describes a route. */
 export interface CompatOperation<Body = unknown> extends Operation {
   query?: QueryRules;
   body?: BodyReader<Body>;
-  /** An example of the body. */
   example?: object;
-  /** It may be that there is none. */
+  /** `data` may be null. */
   mayBeNull?: true;
 }
 
-/** Reads a body. */
 export interface BodyReader<Body> {
   schema: Type.TSchema;
-  /** @throws Refusal with all that is wrong. */
+  /** @throws Refusal with every fault. */
   read(this: void, value: unknown, setting: BodySetting): Body | Promise<Body>;
 }
 
-/** What reading a body may depend on. */
+/** What body readers may use. */
 export interface BodySetting {
   caller: Caller;
   clock: Clock;
 }
 
-/** A route of this surface. */
 export type CompatRoute<Body = unknown> = Route<CompatOperation<Body>, CompatExchange<Body>>;
 
-/** An operation. @param scope what a key needs for it. */
+/** @param scope required of the key. */
 export function operation<Body>(
   scope: string,
   what: Omit<CompatOperation<Body>, "scope">,
@@ -42,7 +39,7 @@ export function operation<Body>(
   return { scope, ...what };
 }
 
-/** A route, whose handler is given the query and the body as its operation has them. */
+/** The handler gets the validated query and body. */
 export function route<Body>(
   method: CompatRoute["method"],
   url: string,

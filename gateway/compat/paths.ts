@@ -1,6 +1,6 @@
-/** Paths of the other platform: those that are served, and those that are known and say that they are not, also without `/api` in front. */
+/** First segments of the other platform's paths. They work with `/api` in front and without it. */
 
-/** First segments of paths that are served. */
+/** Segments with routes. */
 export const areas = [
   "events",
   "event-bulk-create-jobs",
@@ -15,7 +15,7 @@ export const areas = [
   "segments",
 ] as const;
 
-/** First segments of paths that are known, and not served. */
+/** Segments that answer "not supported". */
 export const unsupportedAreas = [
   "back-in-stock-subscriptions",
   "campaign-messages",
@@ -67,8 +67,8 @@ export const unsupportedAreas = [
 const firstSegments: ReadonlySet<string> = new Set(["api", ...areas, ...unsupportedAreas]);
 
 /**
- * A URL as the routes of this surface know it: slashes that stand twice are one, and none stands at the end. Clients differ in both, and a
- * redirect would lose the bodies of some. URLs of other surfaces stay as they are.
+ * Collapses repeated slashes and removes a trailing one. Clients differ in both, and some lose the body in a redirect.
+ * URLs of other surfaces stay unchanged.
  */
 export function normalizeUrl(url: string): string {
   const queryAt = url.indexOf("?");
@@ -79,7 +79,7 @@ export function normalizeUrl(url: string): string {
   return queryAt < 0 ? trimmed : trimmed + url.slice(queryAt);
 }
 
-/** Whether a path is of this surface, be it served or not. */
+/** Whether a path belongs to this surface, supported or not. */
 export function isCompatPath(path: string): boolean {
   const [, first = ""] = /^\/([^/?#]*)/.exec(path) ?? [];
   return firstSegments.has(first);

@@ -1,4 +1,4 @@
-/** What the routes of profiles have in common: reading them with what is shown, and writing the one that an event is of. */
+/** Shared by the routes of profiles and events: shows profiles, and writes the profile of a body. */
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { PreconditionSchema, type Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -21,16 +21,16 @@ import type { Resource } from "./reply.ts";
 import { pick } from "./sparse.ts";
 
 const lastEventsMax = 500;
-// Of as many writers at the same time each has its turn.
-const turnsMax = 50;
+// Each attempt of concurrent writers has one winner, so this many writers all succeed.
+const attemptsMax = 50;
 
-/** Makes resources of profiles, with when something last happened to each. */
+/** Converts profiles to resources, with the time of their last event. */
 export async function toProfileResources(exchange: CompatExchange, profiles: readonly Profile[]): Promise<Resource[]> {
   const lastEvents = await findLastEvents(exchange, profiles);
   return profiles.map((profile) => toResource(exchange, profile, lastEvents, exchange.showsValues));
 }
 
-/** Makes the resource of a profile that was written: for the caller, and as the other kind of key gets it, as `otherBody` of plugins/idempotency.ts. */
+/** A written profile for the caller, and for keys with the other visibility (`otherBody` of plugins/idempotency.ts). */
 export async function toWrittenProfile(
   exchange: CompatExchange,
   profile: Profile,
@@ -52,7 +52,7 @@ function toResource(
   return pick(profileResource(profile, lastEvents.get(profile.id), shown, links.to(`/profiles/${profile.id}`)), query);
 }
 
-/** When something last happened to profiles, by id; nothing when the query does not ask for it. */
+/** Times of last events by profile id; empty if the query leaves the field out. */
 async function findLastEvents(
   { query, propertyId, services }: CompatExchange,
   profiles: readonly Profile[],
@@ -70,7 +70,7 @@ async function findLastEvents(
 }
 
 /**
- * Reads the profile of an id, or the survivor in its place.
+ * Reads a profile, or its survivor.
  * @param id as it was sent.
  * @throws DaybookError `resource_not_found` with `param`.
  */
@@ -81,22 +81,21 @@ export async function findProfile(exchange: Exchange, id: string, param: string)
   return profile;
 }
 
-/** There is no profile of an id. */
 export function noSuchProfile(id: string, param: string): DaybookError {
   const shown = id.length <= 64 && /^[\w-]*$/.test(id) ? ` with id ${id}` : "";
   return new DaybookError("resource_not_found", `A profile${shown} does not exist.`, { param });
 }
 
-/** Where a profile stands in a body. */
+/** JSON pointers to a profile in the body. */
 export interface ProfilePointers {
   id: string;
   attributes: string;
 }
 
 /**
- * Writes to a profile by its id.
- * @param part which part of the request's operation it is, when there are several.
- * @param asItIs to write only if nobody else has since it was read.
+ * Updates a profile by id.
+ * @param part of the request's operation, if it has several.
+ * @param asItIs writes only if the version is the one read.
  */
 export async function updateProfile(
   { request, propertyId, services }: Exchange,
@@ -122,11 +121,11 @@ export async function updateProfile(
 }
 
 /**
- * Writes to a profile by its id, where new identifiers take the place of those it has. What it loses is decided by the profile as it is, and
- * anew when somebody else wrote since: of writes at the same time one is the last, and nothing of the others stays.
- * @param param what names the id.
- * @param mayAdd whether identifiers that the profile does not have are added without the scope for changing identifiers.
- * @throws DaybookError `missing_scope` when the caller may not change identifiers as asked.
+ * Updates a profile by id; new identifiers replace old ones. The identifiers to remove depend on the profile as it was
+ * read, so an optimistic conflict reads it again. Of concurrent writes the last one replaces the others.
+ * @param param names the id in errors.
+ * @param mayAdd adds new identifiers without the scope for changing identifiers.
+ * @throws DaybookError `missing_scope` if the caller may not change identifiers.
  */
 export async function replaceInProfile(
   exchange: Exchange,
@@ -136,7 +135,7 @@ export async function replaceInProfile(
 ): Promise<Profile> {
   checkPatches(exchange.caller, [write]);
   const asItIs = write.identifiers.length + write.cleared.size > 0;
-  for (let turn = 0; turn < turnsMax; turn++) {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const before = await findProfile(exchange, id, param);
     const remove = identifiersToRemove(before, write);
     if (remove.length > 0 || (!mayAdd && addsIdentifiers(before, write))) {
@@ -152,8 +151,8 @@ export async function replaceInProfile(
 }
 
 /**
- * Checks the scope for `meta.patch_identifiers`. Identifiers that a body names beside each other need no scope but the one of the write: they
- * say whose it is.
+ * Checks the scope for `meta.patch_identifiers`. Other identifiers of a body need only the scope of the write, because
+ * they select the profile.
  * @throws DaybookError `missing_scope`
  */
 export function checkPatches(caller: Caller, writes: readonly ProfileWrite[]): void {
@@ -162,7 +161,7 @@ export function checkPatches(caller: Caller, writes: readonly ProfileWrite[]): v
   }
 }
 
-/** Writes to the profile that the identifiers belong to, or makes it. @param part as in updateProfile. */
+/** Updates the profile of the identifiers, or creates it. @param part as in updateProfile. */
 export async function upsertProfile(
   exchange: Exchange,
   write: ProfileWrite,

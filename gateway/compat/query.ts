@@ -1,4 +1,4 @@
-/** Query parameters, as the operation's rules have them, and pages: what a cursor says of a list holds for the pages behind it. */
+/** Reads query parameters by the rules of an operation. A cursor carries filter, sort and size to later pages. */
 import type { FastifyRequest } from "fastify";
 import { DaybookError, type ErrorCode } from "#shared/values/errors.ts";
 import { isJsonObject, parseJson, textProblem } from "#shared/json/json.ts";
@@ -8,60 +8,61 @@ import { callerOf } from "../plugins/request.ts";
 import { fieldsOfType, findUnknownField, isKnownType } from "./known-fields.ts";
 import { FilterError, parseFilter, type Condition } from "./filter.ts";
 
-/** What an operation takes. These also document it. */
+/** Accepted query parameters. They are also documented from this. */
 export interface QueryRules {
-  /** Operators by field. */
+  /** Operators by filter field. */
   filters?: Readonly<Record<string, readonly string[]>>;
-  /** All values that a field of a filter can have, for those that have few. */
+  /** All values of filter fields that have few. */
   filterValues?: Readonly<Record<string, readonly string[]>>;
-  /** Fields for `sort`, each also with `-`; the default stands first, as it is sent. */
+  /** Fields for `sort`, each also with a leading `-`. */
   sorts?: readonly string[];
+  /** As it would be sent, such as `-created`. */
   sortDefault?: string;
-  /** Scopes that an order needs beside that of the operation, because it tells what it is by. */
+  /** Scopes that a sort needs beside that of the operation, because the order reveals the field. */
   sortScopes?: Readonly<Record<string, string>>;
-  /** Page sizes; a list without them takes only a cursor. */
+  /** Page sizes. Lists without `page` have one page; fixed pages accept only a cursor. */
   page?: { sizeDefault: number; sizeMax: number; isFixed?: true };
-  /** What can be included; what there is nothing of here is empty. */
+  /** Names for `include`, also of resources that Daybook does not have. */
   includes?: readonly string[];
-  /** Other names for them, of older revisions. */
+  /** Names for `include` of older revisions. */
   includeAliases?: Readonly<Record<string, string>>;
-  /** Types that `fields[type]` can be asked for. */
+  /** Types for `fields[type]`. */
   fields?: readonly string[];
   /** Names for `additional-fields[profile]`. */
   additional?: readonly string[];
 }
 
-/** What a request asks for. */
+/** A validated query. */
 export interface Query {
   conditions: readonly Condition[];
   sort: { field: string; ascending: boolean };
-  /** Items on a page. */
+  /** Items per page. */
   size: number;
-  /** Where the page begins, as the page before has written it; where it ends, when it is read backwards. */
+  /** The place, written by another page, after which this page begins, or before which it ends if `backwards`. */
   after: string | undefined;
-  /** That the page ends before `after`: it is read in the other direction, and turned round. */
+  /** The page is read in reverse order and must be reversed. */
   backwards: boolean;
   includes: ReadonlySet<string>;
-  /** The paths asked for, by type. */
+  /** Requested paths by type. */
   fields: ReadonlyMap<string, readonly string[]>;
   additional: ReadonlySet<string>;
-  /** The cursor of the page behind a place. */
+  /** The cursor of the page after a place. */
   writeCursor(after: string): string;
   /**
-   * The cursors of the pages around this one, of a list that can be read backwards.
-   * @param first where its first item stands, and `last` where its last does; undefined for an empty page.
-   * @param hasMore whether more follow in the direction in which it was read.
+   * The cursors of the neighbours, for lists that can be read backwards.
+   * @param first place of the first item, `last` of the last; undefined for an empty page.
+   * @param hasMore whether more items follow in the direction of reading.
    */
   pagesAround(first: string | undefined, last: string | undefined, hasMore: boolean): Around;
 }
 
-/** Cursors of the pages around one. */
+/** Cursors of the neighbours of a page. */
 export interface Around {
   next: string | undefined;
   prev: string | undefined;
 }
 
-/** What a cursor holds beside the place. */
+/** The content of a cursor. */
 interface CursorContent {
   after: string;
   backwards?: true;
@@ -70,12 +71,12 @@ interface CursorContent {
   size: number;
 }
 
-/** Every array is joined by commas; one that is sent in pieces is joined here. */
+/** Parameters that are comma-separated lists. Repeated ones are joined. */
 const arrayPattern = /^(?:include|(?:additional-)?fields\[[\w-]+\])$/;
 
 /**
- * Reads the query of a request by the rules of its operation.
- * @param list names the list, to which cursors are bound.
+ * Reads the query of a request.
+ * @param list identifies the list; cursors are bound to it.
  * @throws DaybookError with the parameter at fault.
  */
 export function readQuery(request: FastifyRequest, rules: QueryRules, cursors: Cursors, list: string): Query {
@@ -112,7 +113,7 @@ export function readQuery(request: FastifyRequest, rules: QueryRules, cursors: C
     ),
     writeCursor: (after) => write({ after }),
     pagesAround(first, last, hasMore) {
-      // Of a page that is read on from a place there is one before it, or was when the cursor was written.
+      // A page read from a cursor has a previous page, or had one when the cursor was written.
       const hasNext = backwards || hasMore;
       const hasPrev = backwards ? hasMore : content !== undefined;
       return {
@@ -133,14 +134,14 @@ function readParameters(request: FastifyRequest, rules: QueryRules): Map<string,
     ...(rules.additional ? ["additional-fields[profile]"] : []),
   ]);
   const given = new Map<string, string>();
-  // As Fastify's parser gives it.
+  // Shape of Fastify's parser.
   for (const [name, value] of Object.entries(request.query as Record<string, string | string[]>)) {
     const isArray = arrayPattern.test(name);
     if (!known.has(name) && !/^fields\[[\w-]+\]$/.test(name)) {
       throw refuse("parameter_unknown", "There is no such parameter here.", name);
     }
     const values = [value].flat();
-    // Who follows a link and says again what stands in it says it twice.
+    // Clients that follow a link and add its parameters send them twice.
     if (new Set(values).size > 1 && !isArray) {
       throw refuse("parameter_invalid", "This parameter is sent more than once, with different values.", name);
     }
@@ -230,7 +231,7 @@ function readNames(
   return names;
 }
 
-/** Some clients send the whole URL of the page, and some what is behind the name of the parameter, with the equals sign and all that follows. */
+/** Accepts the whole URL of the page, and `=` with the rest of the URL, because some clients send these. */
 export function toCursor(text: string): string {
   const trimmed = text.replace(/^=/, "");
   if (!/^https?:\/\//i.test(trimmed)) return trimmed.replace(/&.*$/s, "");
@@ -245,7 +246,7 @@ function readCursor(cursors: Cursors, scope: readonly string[], text: string): C
     if (error instanceof DaybookError) throw error.withParams(() => "page[cursor]");
     throw error;
   }
-  // What it holds was written here.
+  // Cursors are encrypted, so the content was written here.
   if (!isJsonObject(content)) throw otherQuery();
   return content as unknown as CursorContent;
 }

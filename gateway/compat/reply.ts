@@ -1,10 +1,9 @@
-/** Answers: JSON:API documents. What callers stored goes out as it came in, as numbers keep their own text on the way through. */
+/** Sends JSON:API documents. Numbers that callers stored keep their digits. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** What every answer of this surface is. */
+/** The media type of every answer. */
 export const mediaType = "application/vnd.api+json";
 
-/** A resource. */
 export interface Resource {
   type: string;
   id: string;
@@ -13,7 +12,6 @@ export interface Resource {
   links?: { self: string };
 }
 
-/** A document. */
 export interface Document {
   data: Resource | Resource[] | null;
   included?: Resource[];
@@ -22,19 +20,18 @@ export interface Document {
 
 const revisionLengthMax = 64;
 
-/** Any revision is taken, and said back. */
+/** Any revision is accepted and echoed. */
 export function echoRevision({ headers: { revision } }: FastifyRequest, reply: FastifyReply): void {
   if (typeof revision === "string" && revision.length <= revisionLengthMax) void reply.header("revision", revision);
 }
 
-/** Answers with a document. */
 export function sendDocument(reply: FastifyReply, status: number, document: Document | { errors: object[] }) {
-  // As bytes: to text Fastify would add a charset, which JSON:API does not have.
+  // As bytes, because Fastify adds a charset to strings, which JSON:API forbids.
   const bytes = Buffer.from(JSON.stringify(document));
   return reply.code(status).header("content-type", mediaType).send(bytes);
 }
 
-/** What is included where nothing that could be included is here. */
+/** An empty `included` if the query asks for one; nothing here can be included. */
 export function nothingIncluded({ includes }: { includes: ReadonlySet<string> }): { included?: [] } {
   return includes.size > 0 ? { included: [] } : {};
 }

@@ -1,4 +1,4 @@
-/** The resources that the compatibility surface answers with. They document it, and the tests hold every answer against them. */
+/** Schemas of answers. They document the surface, and tests validate every answer against them. */
 import Type from "typebox";
 
 const closed = { additionalProperties: false } as const;
@@ -6,7 +6,7 @@ const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type
 const text = nullable(Type.String());
 const time = nullable(Type.String({ format: "date-time" }));
 const object = Type.Object({}, { additionalProperties: true });
-/** Sparse fields leave attributes out. */
+/** Optional, because sparse fields omit attributes. */
 const attributes = <T extends Type.TProperties>(fields: T) => Type.Partial(Type.Object(fields, closed));
 const many = <T extends string>(type: T) =>
   Type.Object({ data: Type.Array(Type.Object({ type: Type.Literal(type), id: Type.String() }, closed)) }, closed);
@@ -122,7 +122,8 @@ export const Subscriptions = Type.Object(
   {
     ...closed,
     description:
-      "The same for every profile: Daybook knows nothing of subscriptions, and whoever sends has to ask the person elsewhere",
+      "The same for every profile: Daybook knows nothing of subscriptions, and whoever sends has to ask the person " +
+      "elsewhere",
   },
 );
 
@@ -249,7 +250,6 @@ export const Account = resource("account", {
   }),
 });
 
-/** What a relationship leads to. */
 export const Reference = Type.Object({ type: Type.String(), id: Type.String() }, closed);
 
 export const Links = Type.Object(

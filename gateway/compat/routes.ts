@@ -1,4 +1,4 @@
-/** All routes of the compatibility surface, in the order of the document. */
+/** All routes of the surface, in document order. */
 import type { CompatRoute } from "./operation.ts";
 import { accountRoutes } from "./routes/accounts.ts";
 import { emptyListRoutes } from "./routes/empty-lists.ts";

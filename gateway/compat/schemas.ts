@@ -1,4 +1,4 @@
-/** The bodies that the compatibility surface takes. What lies beyond their shape is checked where they are converted. They also document it. */
+/** Schemas of bodies, which also document them. Converters check what lies beyond the shape. */
 import Type from "typebox";
 import { documented } from "../field-rules.ts";
 
@@ -7,10 +7,10 @@ const nullable = <T extends Type.TSchema>(schema: T, description?: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], description === undefined ? {} : { description }));
 const text = (description?: string) => nullable(Type.String(), description);
 const object = nullable(Type.Object({}, { additionalProperties: true }));
-/** A number may be written with more digits than a double holds: it is checked where it is converted. */
+/** Converters check numbers, because they may have more digits than a double holds. */
 const number = (types: readonly string[], description: string) =>
   Type.Optional(Type.Unknown({ description, [documented]: { type: types } }));
-/** Envelopes may hold more than is looked at. */
+/** Envelopes may have unknown fields. */
 const envelope = <T extends Type.TProperties>(fields: T) => Type.Object(fields, { additionalProperties: true });
 const type = <T extends string>(name: T) => Type.Literal(name);
 
@@ -66,7 +66,7 @@ const profileFields = {
 
 export const ProfileAttributes = Type.Object(profileFields, closed);
 
-/** Within an event, what changes properties stands among the attributes. */
+/** In an event, `meta` is one of the attributes. */
 export const EventProfileAttributes = Type.Object({ ...profileFields, meta: nullable(ProfileMeta) }, closed);
 
 export const ProfileResource = envelope({
@@ -119,7 +119,7 @@ const eventFields = {
 export const EventAttributes = Type.Object({ ...eventFields, profile: eventProfile }, closed);
 export const EventCreate = envelope({ data: envelope({ type: type("event"), attributes: EventAttributes }) });
 
-/** The shape of revision 2023-02-22: a flat metric, and a flat profile with `$email` and the like. */
+/** The shape of revision 2023-02-22, see convert/flat-event.ts. */
 export const FlatEventAttributes = Type.Object(
   {
     metric: envelope({ name: Type.String(), service: text() }),
@@ -151,7 +151,7 @@ export const EventBulkEntry = envelope({
   ),
 });
 
-/** The items are read one by one. */
+/** Items are validated one by one. */
 const items = (description: string) => envelope({ data: Type.Array(Type.Unknown(), { minItems: 1, description }) });
 
 export const EventBulkCreateJob = envelope({

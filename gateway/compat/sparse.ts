@@ -1,11 +1,11 @@
-/** Sparse fields: what of a resource was asked for. */
+/** Sparse fields. */
 import { isJsonObject } from "#shared/json/json.ts";
 import type { Query } from "./query.ts";
 import type { Resource } from "./reply.ts";
 
 const pathsMax = 100;
 
-/** The resource with the attributes that `fields[type]` asks for, by name or by dotted path such as `location.city`; all without it. */
+/** Keeps the attributes in `fields[type]`, names or dotted paths such as `location.city`; all if it is absent. */
 export function pick(resource: Resource, { fields }: Pick<Query, "fields">): Resource {
   const paths = fields.get(resource.type);
   if (!paths || !resource.attributes) return resource;
@@ -14,7 +14,7 @@ export function pick(resource: Resource, { fields }: Pick<Query, "fields">): Res
 
 function pickPaths(value: object, paths: readonly string[]): object {
   const whole = new Set(paths);
-  // What is asked for within each key. A key may have dots itself.
+  // Requested paths below each key. A key may contain dots itself.
   const within = new Map<string, string[]>();
   for (const path of paths) {
     for (let dot = path.indexOf("."); dot >= 0; dot = path.indexOf(".", dot + 1)) {
@@ -22,7 +22,7 @@ function pickPaths(value: object, paths: readonly string[]): object {
       within.set(key, [...(within.get(key) ?? []), path.slice(dot + 1)]);
     }
   }
-  // Own properties throughout: a caller's key may be `__proto__`.
+  // Own properties only, because a caller's key may be `__proto__`.
   const entries = Object.entries(value).flatMap(([key, child]): [string, unknown][] => {
     if (whole.has(key)) return [[key, child]];
     const inner = within.get(key);

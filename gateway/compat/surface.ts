@@ -1,4 +1,4 @@
-/** The compatibility surface: the JSON:API of another platform. Registered twice, under `/api` and without it. */
+/** The compatibility surface: the JSON:API of another platform. It is registered twice, with `/api` and without it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { CompatSettings } from "../config.ts";
 import { readJsonBody } from "../plugins/json-body.ts";
@@ -14,16 +14,16 @@ import { readQuery } from "./query.ts";
 import { echoRevision } from "./reply.ts";
 import { compatRoutes } from "./routes.ts";
 
-// The other platform's.
+// The limit of the other platform.
 const bodyBytesMax = 5 * 1024 * 1024;
 const ownSchemes = ["compat-api-key", "bearer"];
-// Some clients send nothing else as a key: it may stand before one of ours.
+// Some clients accept only keys with this prefix, so it may precede a Daybook key.
 const keyPrefix = "pk_";
-// A body of 5 MB holds more values than one of 2 MB.
+// Larger than natively, because a body of 5 MB holds more values than one of 2 MB.
 const bodyValuesMax = 600_000;
 const byteOrderMark = Buffer.from("\ufeff");
 
-/** Registers the surface under the prefix that it is given. */
+/** Registers the surface under the prefix of the plugin. */
 export function compatSurface(context: SurfaceContext, settings: CompatSettings) {
   return async (app: FastifyInstance): Promise<void> => {
     app.setErrorHandler(async (error, request, reply) =>
@@ -34,12 +34,12 @@ export function compatSurface(context: SurfaceContext, settings: CompatSettings)
     app.addHook("onSend", async (_request, reply) => {
       if (reply.statusCode === 401) void reply.header("www-authenticate", schemes);
       const limit = reply.getHeader("ratelimit-limit");
-      // As the other platform writes it: the limit, and by which windows it comes about.
+      // In the format of the other platform: the limit, then the limit with its window in seconds.
       if (typeof limit === "number") void reply.header("ratelimit-limit", `${limit}, ${limit};w=60`);
     });
     app.removeAllContentTypeParsers();
     const types = ["application/json", "application/vnd.api+json"];
-    // Clients send the type with every request, also where there is no body.
+    // Clients send Content-Type even without a body.
     app.addContentTypeParser(types, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) =>
       readJsonBody(request, withoutByteOrderMark(body), {
         valuesMax: bodyValuesMax,
@@ -58,7 +58,7 @@ export function compatSurface(context: SurfaceContext, settings: CompatSettings)
   };
 }
 
-/** Prepares reading the requests of a route. Reading throws a DaybookError, of the query before of the body. */
+/** Creates the request reader of a route. It throws DaybookError; the query is checked before the body. */
 function exchangeReader<Body>(context: SurfaceContext, operation: CompatOperation<Body>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<CompatExchange<Body>> => {
     const { id = "" } = request.params as { id?: string };
@@ -69,12 +69,12 @@ function exchangeReader<Body>(context: SurfaceContext, operation: CompatOperatio
   };
 }
 
-/** Some clients on Windows write one before the body. */
+/** Some clients on Windows send a byte order mark. */
 function withoutByteOrderMark(body: Buffer): Buffer {
   return body.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? body.subarray(byteOrderMark.length) : body;
 }
 
-/** Under `/api` every unknown path is of this surface; without it only those that are known to be the other platform's. */
+/** Without `/api`, only known paths of the other platform belong to this surface. */
 function addUnsupported(app: FastifyInstance): void {
   const paths = [
     ...areas.map((area) => `/${area}/*`),

@@ -1,19 +1,18 @@
-/** Checks bodies against their schemas, and says what is wrong with JSON pointers. */
+/** Validates bodies against their schemas and reports faults with JSON pointers. */
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import { fieldErrorsOf } from "../validation.ts";
 import { coerce } from "./coercion.ts";
 import { Faults, pointerTo } from "./faults.ts";
 
-/** Checks values against a schema. */
 export interface Checker<T> {
   schema: Type.TSchema;
   /**
-   * Whether a value is good; what is wrong with it is noted. What stands for something else within it is replaced, as coercion.ts says.
-   * @param pointer where it stands.
+   * Whether a value is valid after coercion (coercion.ts), which changes it in place. Adds its faults.
+   * @param pointer of the value.
    */
   check(value: unknown, faults: Faults, pointer: string): value is T;
-  /** @throws Refusal with all that is wrong. */
+  /** @throws Refusal with every fault. */
   read(this: void, value: unknown): T;
 }
 
@@ -25,7 +24,7 @@ const resourceNames: readonly [RegExp, string][] = [
 
 const errorsPerFaultMax = 4;
 
-/** @param resource what its attributes are of, in words of clients. */
+/** @param resource name for messages. */
 export function createChecker<Schema extends Type.TSchema>(
   schema: Schema,
   resource: string,
@@ -37,11 +36,12 @@ export function createChecker<Schema extends Type.TSchema>(
       coerce(schema, value);
       if (validator.Check(value)) return true;
       if (faults.isBrief) {
-        const message = `This is not a valid ${resource}. Where many entries are bad, the later ones are told in brief.`;
+        const message =
+          `This is not a valid ${resource}. ` + "Where many entries are bad, the later ones are told in brief.";
         faults.add(pointer, message);
         return false;
       }
-      // A field at fault may give several errors.
+      // One invalid field may give several errors.
       const errors = validator.Errors(value).slice(0, errorsPerFaultMax * faults.room);
       for (const { code, message, path } of fieldErrorsOf(value, errors)) {
         const at = pointer + pointerTo(path);

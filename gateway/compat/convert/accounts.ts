@@ -1,8 +1,8 @@
-/** Accounts, messages to wire: a property is one. */
+/** Maps properties to accounts. */
 import { Mode, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { Resource } from "../reply.ts";
 
-/** A property as an account. What there is nothing of here is empty. */
+/** A property as an account. Fields without a counterpart are empty or null. */
 export function accountResource(property: Property, links: { self: string }): Resource {
   const { id, name, mode, timezone, defaultCurrency } = property;
   return {
@@ -15,7 +15,7 @@ export function accountResource(property: Property, links: { self: string }): Re
         default_sender_email: "",
         website_url: null,
         organization_name: name,
-        // Texts, though the other platform documents null: its SDK for Python takes nothing else.
+        // Strings, though the other platform documents null, because its Python SDK accepts nothing else.
         street_address: { address1: "", address2: "", city: "", region: "", country: "", zip: "" },
       },
       industry: null,

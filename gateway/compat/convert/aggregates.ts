@@ -1,4 +1,4 @@
-/** Metric aggregates: wire to messages and back. */
+/** Metric aggregates: request bodies to RPC requests, and responses to rows. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import {
@@ -22,8 +22,9 @@ type Attributes = Static<typeof MetricAggregateCreate>["data"]["attributes"];
 type Request = MessageInitShape<typeof AggregateMetricRequestSchema>;
 
 /**
- * A question, as the one or two that answer it. A sum is by currency, and with it what can be added up over currencies; whose the events are
- * cannot, and is asked before, so that nobody is in the answer without an event.
+ * The one or two RPC requests of an aggregate. Sums are by currency. Counts add up over currencies, but unique profiles
+ * do not, so they have a request of their own. It goes first, so that every profile in it has its event in the other
+ * answer.
  */
 export interface Question {
   metricId: string | undefined;
@@ -31,7 +32,7 @@ export interface Question {
   summed: Request | undefined;
 }
 
-/** The dimension that values are parted by. */
+/** The dimension of the currency of values. */
 const currencyDimension = "$value_currency";
 const pointer = "/data/attributes";
 
@@ -42,7 +43,6 @@ const intervals: Readonly<Record<string, Interval>> = {
   month: Interval.MONTH,
 };
 
-/** Reads a question. */
 export function toQuestion(propertyId: string, attributes: Attributes, faults: Faults): Question {
   const { measurements, interval, by } = attributes;
   const zone = attributes.timezone ?? "UTC";
@@ -112,36 +112,35 @@ function readFilter(text: string, faults: Faults, at: string): Condition[] {
   }
 }
 
-/** What a value without quotes means: a number, true, false or null, or else a text. */
+/** A filter value without quotes as JSON: a number, true, false, null, or else a string. */
 function toJson(bare: string): string {
   return /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/.test(bare) ? bare : JSON.stringify(bare);
 }
 
-/** The field that a dimension is of: a property of the events, but for their currency. */
+/** The native field of a dimension: `currency`, or a property of events. */
 function fieldOf(dimension: string): string {
   return dimension === currencyDimension ? "currency" : `properties.${dimension}`;
 }
 
-/** A row of an answer. */
 export interface Row {
   dimensions: string[];
   measurements: Record<string, unknown[]>;
 }
 
-/** What a question was answered with. */
+/** The responses to a Question. */
 export interface Answers {
   unsummed: AggregateMetricResponse | undefined;
   summed: AggregateMetricResponse | undefined;
 }
 
-/** @param defaultCurrency of which the sums are, where there are several and none is asked for. */
+/** @param defaultCurrency its sums are shown if there are several currencies and the rows are not by currency. */
 export function toRows({ unsummed, summed }: Answers, attributes: Attributes, defaultCurrency: string): Row[] {
   const by = attributes.by ?? [];
   const zeros = (unsummed ?? summed)?.bucketStarts.map(() => 0) ?? [];
   const rows = new Map<string, Row>();
   const rowOf = (dimensions: string[]): Row => {
     const key = JSON.stringify(dimensions);
-    // A row is there even when none of its events has a value of the currency that is shown.
+    // A row exists even if none of its events has a value in the shown currency.
     const measurements = Object.fromEntries(attributes.measurements.map((name) => [name, zeros]));
     const row = rows.get(key) ?? { dimensions, measurements };
     rows.set(key, row);
@@ -155,7 +154,7 @@ export function toRows({ unsummed, summed }: Answers, attributes: Attributes, de
   }
   for (const series of summed?.series ?? []) {
     const { measurements } = rowOf(dimensionsOf(series, by.length));
-    // Of several currencies.
+    // Counts of several currencies add up.
     const before = measurements.count ?? [];
     if (series.count.length > 0) measurements.count = series.count.map((more, at) => Number(before[at]) + Number(more));
   }
@@ -165,7 +164,7 @@ export function toRows({ unsummed, summed }: Answers, attributes: Attributes, de
   return [...rows.values()];
 }
 
-/** The sums of one currency, unless the question is by currency: the only one there is, or the default one. */
+/** The sums to show: all if grouped by currency, else those of the only currency or the default one. */
 function shownSums(
   { groupBy, series }: AggregateMetricResponse,
   by: readonly string[],
@@ -185,13 +184,13 @@ function dimensionsOf({ valuesJson }: MetricSeries, count: number): string[] {
   return valuesJson.slice(0, count).map(textOf);
 }
 
-/** A dimension is text, whatever it was among the properties. */
+/** Dimensions are strings on the wire, whatever JSON type the property has. */
 function textOf(json = "null"): string {
   const value = parseJson(json);
   return typeof value === "string" ? value : value === null ? "" : json;
 }
 
-/** Sorts rows by a dimension, or by a measurement's total. */
+/** Sorts rows by a dimension or by the total of a measurement. */
 export function sortRows(rows: Row[], sort: string | null | undefined, by: readonly string[]): Row[] {
   if (!sort) return rows;
   const field = sort.replace(/^-/, "");
@@ -205,7 +204,7 @@ export function sortRows(rows: Row[], sort: string | null | undefined, by: reado
   });
 }
 
-/** The begin of each bucket. */
+/** The start of each bucket. */
 export function datesOf({ unsummed, summed }: Answers): string[] {
   return (unsummed ?? summed)?.bucketStarts.map(toDateTime) ?? [];
 }

@@ -18,16 +18,16 @@ import { readTime } from "./times.ts";
 
 const timeMin: Micros = Date.UTC(1990, 0, 1) * 1000;
 
-/** What an event says beside whose it is. */
+/** The fields of an event except its profile. */
 type Fields = Static<typeof EventBulkItem>["attributes"];
 
-/** Where the parts of an event stand in a body. */
+/** JSON pointers to the parts of an event in the body. */
 export interface EventPointers {
   attributes: string;
   name: string;
 }
 
-/** Checks what an event says, and makes of it what is recorded, but for whose it is. */
+/** Validates an event and converts it, without its profile. */
 export function toEventInput(
   fields: Fields,
   { caller: { defaultCurrency }, clock }: BodySetting,
@@ -83,7 +83,7 @@ function readMoney(
   if (currency !== undefined && !/^[A-Za-z]{3}$/.test(currency)) {
     faults.add(`${pointer}/value_currency`, "A currency is three letters, such as EUR.");
   }
-  // A currency of nothing says nothing.
+  // A currency without a value is dropped.
   if (value === undefined || value === null) return {};
   const decimal = toDecimal(value);
   if (decimal === undefined) faults.add(`${pointer}/value`, "A value is a number of up to 18 digits before the point.");

@@ -6,12 +6,15 @@ import type { Resource } from "../reply.ts";
 import { uuidOf } from "./ids.ts";
 import { toDateTime } from "./times.ts";
 
-/** An event as a resource. @param metricId of its metric, which follows the first event by a moment. */
+/**
+ * An event as a resource. @param metricId undefined until the metric exists, which may be shortly after its first
+ * event.
+ */
 export function eventResource(event: Event, metricId: string | undefined, links: { self: string }): Resource {
   return toResource(event, { event_properties: parseJson(event.propertiesJson) }, metricId, links);
 }
 
-/** An event that was just written: without its properties, which the caller has. */
+/** A newly written event, without its properties because the caller has them. */
 export function writtenEventResource(event: Event, links: { self: string }): Resource {
   return toResource(event, {}, undefined, links);
 }

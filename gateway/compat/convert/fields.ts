@@ -1,20 +1,20 @@
 /**
- * Fields of profiles that the native model has no place for. They are kept as attributes under their name with a dollar sign, such as `$first_name`,
- * given back as the fields they are, and not shown among the custom properties.
+ * Profile fields without a native counterpart. They are stored as attributes with a dollar sign, such as `$first_name`,
+ * returned as fields, and left out of the custom properties.
  */
 import { isRawNumber } from "#shared/json/json.ts";
 import { locationFields, locationLengthMax, type LocationField } from "#shared/values/location.ts";
 import { findTimezone, isCountry } from "#shared/values/places.ts";
 import { isLongerThan } from "#shared/values/text.ts";
 
-/** Fields of a profile that have no native place at all. */
+/** Profile fields that are always stored as attributes. */
 export const plainFields = ["first_name", "last_name", "organization", "title", "locale", "image"] as const;
-/** Fields of a location that have none. */
+/** Location fields that are always stored as attributes. */
 export const plainLocationFields = ["address1", "address2", "latitude", "longitude", "ip"] as const;
-/** A phone number that is none. */
+/** Holds a phone number that is not E.164. */
 export const phoneAttribute = "$phone_number";
 
-/** The attribute that a field is kept as. */
+/** The attribute that stores a field. */
 export function attributeOf(field: string): string {
   return `$${field}`;
 }
@@ -24,13 +24,13 @@ const textAttributes: ReadonlySet<string> = new Set(
 );
 const numberAttributes: ReadonlySet<string> = new Set(["$latitude", "$longitude"]);
 
-/** Whether an attribute stands for a field. One that something else was written under, natively, is a custom property like any other. */
+/** Whether an attribute stores a field. A value of another type, written natively, is a custom property. */
 export function isFieldAttribute(name: string, value: unknown): boolean {
   if (!textAttributes.has(name)) return false;
   return typeof value === "string" || (numberAttributes.has(name) && (typeof value === "number" || isRawNumber(value)));
 }
 
-/** Whether the native location holds a value so that it comes back as it is. */
+/** Whether the native location returns a value unchanged. */
 export function fitsNatively(field: LocationField, value: string): boolean {
   if (isLongerThan(value, locationLengthMax[field])) return false;
   if (field === "country") return isCountry(value);

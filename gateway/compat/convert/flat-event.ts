@@ -1,20 +1,20 @@
-/** The shape that events had in revision 2023-02-22: a flat metric, and a flat profile with `$email` and the like. */
+/** Events in the shape of revision 2023-02-22: a flat metric, and a flat profile with `$email` and the like. */
 import type { Static } from "typebox";
 import { isJsonObject, type JsonObject } from "#shared/json/json.ts";
 import { numberText } from "../coercion.ts";
 import type { EventAttributes, FlatEventAttributes } from "../schemas.ts";
 
-/** Whether an event has the shape of revision 2023-02-22: its metric is no resource. */
+/** Whether an event is flat: its metric has a name and no `data`. */
 export function isFlatEvent(body: unknown): boolean {
   const attributes = isJsonObject(body) && isJsonObject(body.data) ? body.data.attributes : undefined;
   const metric = isJsonObject(attributes) ? attributes.metric : undefined;
   return isJsonObject(metric) && typeof metric.name === "string" && metric.data === undefined;
 }
 
-// Far beyond any time that is taken, and short of what a Date cannot hold.
+// Beyond any accepted time, and within the range of Date.
 const secondsMax = 1e11;
 
-/** Keys of a flat profile that are fields, and which. */
+/** Fields by their key in a flat profile. */
 const flatFields: Readonly<Record<string, string>> = {
   $email: "email",
   $phone_number: "phone_number",
@@ -35,7 +35,7 @@ const flatLocation = new Set(
   ),
 );
 
-/** An event of the flat shape as one of the shape that is read here. */
+/** Converts a flat event to the current shape. */
 export function fromFlatEvent(flat: Static<typeof FlatEventAttributes>): Static<typeof EventAttributes> {
   const { metric, profile, properties, time, unique_id: uniqueId, value, ...rest } = flat;
   const given = Object.entries(properties ?? {}) as [string, unknown][];
@@ -60,15 +60,15 @@ export function fromFlatEvent(flat: Static<typeof FlatEventAttributes>): Static<
     profile: { data: { type: "profile", attributes } },
     properties: properties ?? {},
     ...(value === undefined ? { value: propertyOf("$value") } : { value }),
-    // Seconds since 1970 are a time too, here.
+    // Flat events may have Unix seconds as their time.
     time:
       typeof time === "number" && Math.abs(time) < secondsMax ? new Date(time * 1000).toISOString() : (time as string),
-    // Numbers of orders are ids too.
+    // `$event_id` may be a number, such as an order number.
     unique_id: uniqueId ?? (typeof eventId === "string" ? eventId : (numberText(eventId) ?? null)),
   };
 }
 
-/** Where something of an event as it is read here stood in the flat one. @param attributes of that, as they were sent. */
+/** Maps a pointer into the current shape to one into the flat event. @param attributes as they were sent. */
 export function toFlatPointer(attributes: unknown): (pointer: string) => string {
   const isSent = (field: string): boolean => isJsonObject(attributes) && attributes[field] !== undefined;
   const moved: Readonly<Record<string, string>> = {

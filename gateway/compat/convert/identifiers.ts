@@ -1,8 +1,8 @@
-/** What profiles are known by: the fields that are identifiers here, and their native types. */
+/** Identifier fields and their native types. */
 import { textProblem } from "#shared/json/json.ts";
 import { isEmail, isPhone, normalizeValue } from "#shared/values/identifiers.ts";
 
-/** Fields that are identifiers, in the order in which they decide whose a profile is, and their native types. */
+/** Native types by field, in the order of precedence when several profiles match. */
 export const identifierTypes = {
   email: "email",
   phone_number: "phone",
@@ -11,26 +11,24 @@ export const identifierTypes = {
   _kx: "kx",
 } as const;
 
-/** One of the fields. */
 export type IdentifierField = keyof typeof identifierTypes;
 
-/** The fields, in order. */
+/** The fields in order of precedence. */
 export const identifierFields = Object.keys(identifierTypes) as IdentifierField[];
 
-/** The field of a native type. */
 export function fieldOfType(type: string): IdentifierField | undefined {
   return identifierFields.find((field) => identifierTypes[field] === type);
 }
 
 const separators = /[\s().\-\u00a0\u2010-\u2015]/g;
 
-/** A phone number in E.164, without the separators that people write; undefined when it is none. */
+/** A phone number in E.164 without separators; undefined if it is not one. */
 export function toPhone(text: string): string | undefined {
   const cleaned = text.replaceAll(separators, "");
   return isPhone(cleaned) ? cleaned : undefined;
 }
 
-/** What is wrong with the value of an identifier, if anything is. Phones are looked at by toPhone. */
+/** The fault of an identifier's value, if any. toPhone checks phone numbers. */
 export function identifierProblem(field: IdentifierField, value: string): string | undefined {
   const problem = textProblem(value);
   if (problem !== undefined) return `The ${field} ${problem}.`;
@@ -42,13 +40,13 @@ export function identifierProblem(field: IdentifierField, value: string): string
   return undefined;
 }
 
-/** The value of an identifier as it is kept; undefined when identifierProblem refuses it. */
+/** The normal form of an identifier's value; undefined if it has none. */
 export function normalValue(type: string, value: string): string | undefined {
   const normal = normalizeValue(type, value);
   return "reason" in normal ? undefined : normal.text;
 }
 
-/** A plus that arrived as a space is read back: neither emails nor phone numbers have spaces within. */
+/** Restores a plus that URL decoding made a space: emails and phone numbers contain no spaces. */
 export function restorePlus(field: string, value: string): string {
   if (field === "phone_number") return value.replace(/^ (?=\d)/, "+");
   return field === "email" ? value.trimEnd().replaceAll(" ", "+") : value;

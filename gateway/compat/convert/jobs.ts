@@ -1,4 +1,4 @@
-/** Import jobs, messages to wire. */
+/** Maps import jobs to resources. */
 import { ImportJobStatus, type ImportError, type ImportJob } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject, parseJson, type JsonObject } from "#shared/json/json.ts";
@@ -16,13 +16,12 @@ const statusNames: Record<ImportJobStatus, string> = {
   [ImportJobStatus.COMPLETE]: "complete",
 };
 
-/** The states that names mean. A name of the other platform's that no job here ever has means none. */
+/** Statuses by name. Names that no job here has are skipped. */
 export function toStatuses(names: readonly string[]): ImportJobStatus[] {
   const states = [ImportJobStatus.QUEUED, ImportJobStatus.PROCESSING, ImportJobStatus.COMPLETE];
   return states.filter((status) => names.includes(statusNames[status]));
 }
 
-/** A job as a resource. */
 export function jobResource(job: ImportJob, links: { self: string }): Resource {
   return {
     type: "profile-bulk-import-job",
@@ -42,7 +41,7 @@ export function jobResource(job: ImportJob, links: { self: string }): Resource {
   };
 }
 
-/** What was sent of an item, for those that ask what became of it: its attributes, and its id if it had one. */
+/** The sent attributes and id of an item, stored to report with its error. */
 export function originalJson({ id, attributes }: JsonObject): string {
   return JSON.stringify({
     ...(id === undefined || id === null ? {} : { id }),
@@ -51,8 +50,8 @@ export function originalJson({ id, attributes }: JsonObject): string {
 }
 
 /**
- * What became of an item that could not be written.
- * @param showsValues whether the caller may see what profiles are known by.
+ * The error of an item that could not be written.
+ * @param showsValues whether the caller may see identifiers.
  */
 export function importErrorResource(failure: ImportError, showsValues: boolean): Resource {
   if (!failure.error) throw new Error("an import error says what is wrong");
@@ -81,7 +80,7 @@ function toPayload(sentJson: string, showsValues: boolean): object {
   return Object.fromEntries(shown);
 }
 
-/** Identifiers have no place of their own in a body: which of them it is says the detail. */
+/** JSON pointer of a param. Identifiers have none; the detail names them. */
 function toPlace(param: string): string {
   const [first = "", second, ...rest] = param.split(".");
   if (first === "location") return `/location${pointerTo(second === undefined ? [] : [second])}`;

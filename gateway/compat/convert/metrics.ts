@@ -1,14 +1,13 @@
-/** Metrics, messages to wire. */
+/** Maps metrics to resources. */
 import type { Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Resource } from "../reply.ts";
 import { toDateTimeOrNull } from "./times.ts";
 
-/** What integrations are called here: events that come over the API, and the platform's own. */
+/** Names of integrations: events sent over the API, and system events. */
 export const integrationNames = { api: "API", system: "Daybook" } as const;
-/** Their categories. */
 export const integrationCategories = { api: "API", system: "Internal" } as const;
 
-/** A metric as a resource, under the name that was written first. */
+/** A metric under its original name, if it has one. */
 export function metricResource(metric: Metric, links: { self: string }): Resource {
   const key = metric.system ? "system" : "api";
   return {

@@ -1,15 +1,15 @@
-/** Numbers of JSON as exact decimal text, and back: no binary fraction on the way. */
+/** Converts JSON numbers to exact decimal text and back, without binary fractions. */
 import { isRawNumber, parseJson } from "#shared/json/json.ts";
 
 const pattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
-// What a value of an event can hold.
+// Limits of an event's value.
 const wholeDigitsMax = 18;
 const fractionDigitsMax = 8;
 
 /**
- * The decimal text of a number as it stood in a body, or of such a text: `1e14` is `100000000000000`. Digits past the eighth behind the point are
- * rounded away, half up: they are there only where a binary fraction was written out.
- * @returns undefined for what is no number, or has more than 18 digits before the point.
+ * The decimal text of a JSON number or numeric string: `1e14` is `100000000000000`. Digits past the eighth decimal are
+ * rounded half away from zero; only clients that print binary fractions send them.
+ * @returns undefined if it is no number, or has more than 18 digits before the point.
  */
 export function toDecimal(value: unknown): string | undefined {
   const isNumber = typeof value === "number" || isRawNumber(value);
@@ -19,14 +19,14 @@ export function toDecimal(value: unknown): string | undefined {
   const exponent = Number(exponentText);
   const digits = (whole + fraction).replace(/^0+/, "");
   if (digits === "") return "0";
-  // How many of the digits stand before the point.
+  // Number of digits before the point.
   const point = digits.length - fraction.length + exponent;
   if (point > wholeDigitsMax) return undefined;
   const rounded = round(digits, point);
   return sign === "-" && /[1-9]/.test(rounded) ? `-${rounded}` : rounded;
 }
 
-/** Writes digits with a point, as many of them behind it as fit. */
+/** Rounds to fractionDigitsMax decimals. */
 function round(digits: string, point: number): string {
   const kept = point + fractionDigitsMax;
   if (kept < 0) return "0";
@@ -37,7 +37,7 @@ function round(digits: string, point: number): string {
   return text.slice(0, -fractionDigitsMax) + (fraction === "" ? "" : `.${fraction}`);
 }
 
-/** A decimal text as a number of JSON, with all its digits. */
+/** A decimal text as a JSON number with all its digits. */
 export function toNumber(decimal: string): unknown {
   return parseJson(decimal);
 }

@@ -1,4 +1,4 @@
-/** Profiles, wire to messages: what a body says of a profile, as what is to be written. */
+/** Reads profiles of bodies into what the profile service writes. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
 import {
@@ -26,25 +26,24 @@ type Operation = MessageInitShape<typeof AttributeOperationSchema>;
 type Attributes = Static<typeof EventProfileAttributes>;
 type Meta = Static<typeof ProfileMeta>;
 
-/** What is to be written of a profile. */
+/** A profile to write. */
 export interface ProfileWrite {
-  /** One of each field at most, in the order in which they decide whose the profile is; and more emails that are to be added. */
+  /** At most one of each field, in order of precedence, then emails to add. */
   identifiers: { type: string; value: string; isPrimary: boolean }[];
   /** Identifier fields that were sent as null. */
   cleared: ReadonlySet<IdentifierField>;
-  /** Whether `meta.patch_identifiers` adds or takes away any. */
+  /** Whether `meta.patch_identifiers` adds or removes any. */
   patchesIdentifiers: boolean;
-  /** Emails that the profile is to have no more. */
   removedEmails: string[];
-  /** The text of a JSON object; undefined when there is nothing in it. */
+  /** A JSON object; undefined if it would be empty. */
   attributesJson: string | undefined;
   operations: Operation[];
-  /** Where each of the operations stands in the body. */
+  /** JSON pointers of the operations, in the same order. */
   operationPointers: string[];
   location: MessageInitShape<typeof LocationPatchSchema> | undefined;
-  /** Whether it says more of the profile than what it is known by. */
+  /** Whether anything but identifiers is sent. */
   saysMore: boolean;
-  /** Whether it has a phone number that is none, which is only kept. */
+  /** Whether the phone number is not E.164. It is stored as an attribute, not as an identifier. */
   hasStrangePhone: boolean;
 }
 
@@ -52,7 +51,7 @@ const { bytesMax: attributesBytesMax, depthMax } = jsonFieldLimits;
 const operationsMax = 1000;
 const emailsMax = 50;
 
-/** The operations of patch_properties, and what they are called there. */
+/** Operations of patch_properties by operator. */
 const operatorNames = {
   [AttributeOperator.APPEND_UNIQUE]: "append",
   [AttributeOperator.REMOVE]: "unappend",
@@ -61,9 +60,9 @@ const operatorNames = {
 type PatchOperator = keyof typeof operatorNames;
 
 /**
- * Reads what a body says of a profile.
- * @param pointer where its attributes stand.
- * @param metaPointer where its meta stands.
+ * Reads a profile.
+ * @param pointer JSON pointer of its attributes.
+ * @param metaPointer JSON pointer of its meta.
  */
 export function readProfileWrite(
   given: { attributes: Attributes; meta?: Meta | null | undefined },
@@ -81,8 +80,8 @@ export function readProfileWrite(
 
   const identifiers = readIdentifiers(attributes, faults, pointer, { set, remove });
   const hasStrangePhone = phoneAttribute in set;
-  // What only tidies up behind an identifier says nothing more.
-  const tidying = operations.length;
+  // Operations so far only remove a stored invalid phone number, so they do not count for saysMore.
+  const cleanupCount = operations.length;
   for (const field of plainFields) {
     const value = attributes[field];
     if (value === null) remove(attributeOf(field));
@@ -107,13 +106,13 @@ export function readProfileWrite(
     saysMore:
       attributesJson !== undefined ||
       location !== undefined ||
-      operations.length > tidying ||
+      operations.length > cleanupCount ||
       added.length + emails.removed.length > 0,
     hasStrangePhone,
   };
 }
 
-/** Where fields go that are kept as attributes. */
+/** Collects fields that are stored as attributes. */
 interface Sink {
   set: JsonObject;
   remove: (key: string) => void;
@@ -128,7 +127,7 @@ function readIdentifiers(
   return identifierFields.flatMap((field) => {
     const value = attributes[field];
     if (field === "phone_number" && value === null) remove(phoneAttribute);
-    // Empty, it says nothing: exports of tables have it so where there is none.
+    // An empty value counts as absent, because table exports have empty cells.
     if (value === undefined || value === null || value.trim() === "") return [];
     const type = identifierTypes[field];
     if (field === "phone_number") {
@@ -162,7 +161,7 @@ function readLocation(
     else if (value !== undefined && typeof value !== "string" && numberText(value) === undefined) {
       faults.add(`${pointer}/location/${field}`, `The ${field} must be a number or a string, such as 51.5 or "51.5".`);
     }
-    // Numbers with more digits than a double holds are objects here.
+    // Numbers with more digits than a double holds are objects (RawNumber).
     else if (value !== undefined) set[attributeOf(field)] = value as JsonObject[string];
   }
   for (const field of locationFields) {
@@ -188,7 +187,7 @@ function checkAttributes(attributes: JsonObject, json: string, faults: Faults, p
   }
 }
 
-/** Where an attribute stands in a body. */
+/** The path of an attribute in the body. */
 function placeOf(path: readonly string[]): readonly string[] {
   const [key = "", ...rest] = path;
   const field = key.slice(1);
@@ -211,7 +210,7 @@ function readMeta(
     ...changesOf(AttributeOperator.REMOVE, unappend),
     ...listOf(unset ?? []).map((key): KeyChanges => ({ op: AttributeOperator.DELETE, key, values: [undefined] })),
   ];
-  // Before anything is done for each of them.
+  // Checked before the loop, which costs more for each change.
   const excess = extentProblem(changes, operations.length);
   if (excess !== undefined) faults.add(at, excess);
   for (const { op, key, values } of excess === undefined ? changes : []) {
@@ -247,7 +246,7 @@ function readMeta(
   }
 }
 
-/** Changes of one key, by as many values. */
+/** The changes of one key, one for each value. */
 interface KeyChanges {
   op: PatchOperator;
   key: string;
@@ -258,7 +257,10 @@ function changesOf(op: PatchOperator, entries: object | null | undefined): KeyCh
   return Object.entries(entries ?? {}).map(([key, value]) => ({ op, key, values: listOf(value as unknown) }));
 }
 
-/** What is wrong with how many changes there are. Each names its key, also where a key stands once for many values. */
+/**
+ * The fault of the number or size of changes. Key lengths count once for each value, because every change repeats its
+ * key.
+ */
 function extentProblem(changes: readonly KeyChanges[], others: number): string | undefined {
   const count = changes.reduce((sum, { values }) => sum + values.length, others);
   if (count > operationsMax) return `There are at most ${operationsMax} changes here.`;
@@ -267,7 +269,7 @@ function extentProblem(changes: readonly KeyChanges[], others: number): string |
   return `The keys of all changes here take at most ${attributesBytesMax / 1024} KiB together.`;
 }
 
-/** What may be sent alone or as a list. */
+/** A value that may be sent alone or as a list. */
 function listOf<T>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? (value as readonly T[]) : [value as T];
 }

@@ -1,4 +1,4 @@
-/** Profiles, messages to wire. */
+/** Maps profiles to resources. */
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { parseJson, type JsonObject } from "#shared/json/json.ts";
@@ -10,15 +10,14 @@ import { noSubscriptions } from "./subscriptions.ts";
 import { toDateTimeOrNull } from "./times.ts";
 import { firstOf } from "./profile-requests.ts";
 
-/** What decides how much of a profile is shown. */
+/** Which parts of a profile are shown. */
 export interface Shown {
-  /** Whether the caller may see what profiles are known by. */
+  /** Whether the caller may see identifiers. */
   values: boolean;
-  /** What is asked for beside what is always shown: nothing is known of any of it here. */
+  /** Values of `additional-fields`. Daybook has no data for any of them. */
   additional: ReadonlySet<string>;
 }
 
-/** A profile as a resource. */
 export function profileResource(
   profile: Profile,
   lastEventAt: Timestamp | undefined,
@@ -28,7 +27,7 @@ export function profileResource(
   const attributes = parseJson(profile.attributesJson) as JsonObject;
   const fieldOf = (field: string): unknown => {
     const name = attributeOf(field);
-    // A caller's key may be `__proto__`: only what is the profile's own counts.
+    // Own keys only, because a caller's key may be `__proto__`.
     const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
     return isFieldAttribute(name, value) ? value : null;
   };

@@ -1,4 +1,4 @@
-/** Profiles, wire to messages: what is to be written, as requests to the profile service; and its refusals, with pointers into the body. */
+/** Builds requests to the profile service, and maps the params of its errors to pointers into the body. */
 import { create } from "@bufbuild/protobuf";
 import {
   CreateProfileRequestSchema,
@@ -14,10 +14,10 @@ import { pointerTo } from "../faults.ts";
 import { fieldOfType, normalValue } from "./identifiers.ts";
 import type { ProfileWrite } from "./profile-in.ts";
 
-/** Where what comes over this surface comes from. */
+/** The source of events and profiles written over this surface. */
 export const compatSource = "api";
 
-/** What a creation, an upsert and an update have in common. */
+/** Fields of creations, upserts and updates. */
 function fieldsOf({ attributesJson, location }: ProfileWrite) {
   return {
     attributesJson,
@@ -26,25 +26,25 @@ function fieldsOf({ attributesJson, location }: ProfileWrite) {
   };
 }
 
-/** What an upsert and an update have in common beyond that. */
+/** Further fields of upserts and updates. */
 function changesOf({ identifiers, operations, removedEmails }: ProfileWrite) {
   const removeIdentifiers = removedEmails.map((value) => ({ type: "email", value, isPrimary: false }));
   return { identifiers, attributeOperations: operations, removeIdentifiers };
 }
 
-/** A profile that nobody has the identifiers of. Taking away what is not there needs no saying. */
+/** A profile whose identifiers are free. Removals are left out, because a new profile has nothing to remove. */
 export function toCreateRequest(propertyId: string, write: ProfileWrite): CreateProfileRequest {
   const { identifiers } = write;
   return create(CreateProfileRequestSchema, { propertyId, identifiers, ...fieldsOf(write) });
 }
 
-/** @param preferFirst as UpsertProfileRequest.prefer_first. */
+/** @param preferFirst see UpsertProfileRequest.prefer_first. */
 export function toUpsertRequest(propertyId: string, write: ProfileWrite, preferFirst = false): UpsertProfileRequest {
   const fields = { propertyId, preferFirst, ...fieldsOf(write), ...changesOf(write) };
   return create(UpsertProfileRequestSchema, fields);
 }
 
-/** @param removeIdentifierIds identifiers that the profile is to have no more. */
+/** @param removeIdentifierIds ids of identifiers to remove. */
 export function toUpdateRequest(
   propertyId: string,
   profileId: string,
@@ -55,9 +55,9 @@ export function toUpdateRequest(
   return create(UpdateProfileRequestSchema, fields);
 }
 
-/** The identifiers that a profile loses by an update: the primary one of a field that has a new value, all of a field that was cleared. */
+/** Ids of the identifiers an update removes: the shown one of a field with a new value, all of a cleared field. */
 export function identifiersToRemove(profile: Profile, write: ProfileWrite): string[] {
-  // Before the loop: a profile may have a thousand identifiers.
+  // A set, because a profile may have a thousand identifiers.
   const wanted = new Set(write.identifiers.map(({ type, value }) => `${type} ${normalValue(type, value)}`));
   return profile.identifiers.flatMap(({ id, type, value }) => {
     const field = fieldOfType(type);
@@ -70,21 +70,21 @@ export function identifiersToRemove(profile: Profile, write: ProfileWrite): stri
   });
 }
 
-/** Whether an update gives a profile identifiers that it does not have. */
+/** Whether an update adds identifiers to a profile. */
 export function addsIdentifiers(profile: Profile, write: ProfileWrite): boolean {
   const own = new Set(profile.identifiers.map(({ type, value }) => `${type} ${value}`));
   return write.identifiers.some(({ type, value }) => !own.has(`${type} ${normalValue(type, value)}`));
 }
 
-/** The identifier of a type that is shown: the primary one, or the oldest. */
+/** The shown identifier of a type: the primary one, else the first. */
 export function firstOf({ identifiers }: Profile, type: string): Identifier | undefined {
-  const some = identifiers.filter((identifier) => identifier.type === type);
-  return some.find(({ isPrimary }) => isPrimary) ?? some[0];
+  const ofType = identifiers.filter((identifier) => identifier.type === type);
+  return ofType.find(({ isPrimary }) => isPrimary) ?? ofType[0];
 }
 
 /**
- * Names the fields at fault, in what the profile service refuses, by where they stand in the body.
- * @param pointer where the profile's attributes stand.
+ * Maps params in errors of the profile service to JSON pointers.
+ * @param pointer of the profile's attributes.
  */
 export function toPointer(write: ProfileWrite, pointer: string, idPointer = "/data/id"): (param: string) => string {
   return (param) => {

@@ -1,4 +1,4 @@
-/** Ranges of instants that comparisons of a filter make. */
+/** Time ranges from the comparisons of a filter. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { TimeRangeSchema } from "#proto/daybook/common/v1/range_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -11,10 +11,9 @@ const boundOf = {
   "less-than": "lt",
 } as const;
 
-/** Operators that compare. */
 export const comparisons = Object.keys(boundOf) as (keyof typeof boundOf)[];
 
-/** A range that comparisons narrow. */
+/** A range that each comparison narrows. */
 export class InstantRange {
   readonly #bounds = new Map<string, Micros>();
 

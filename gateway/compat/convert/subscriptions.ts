@@ -1,9 +1,8 @@
-/** What is said of the subscriptions of every profile: clients read into it unasked, and nothing is known of them here. */
+/** Subscriptions of every profile. Clients read nested fields without a check, and Daybook stores no consent. */
 
 const never = { consent: "NEVER_SUBSCRIBED", consent_timestamp: null };
 const method = { method: null, method_detail: null };
 
-/** Nobody was asked, so nobody may be sent to. */
 export const noSubscriptions = {
   email: {
     marketing: {

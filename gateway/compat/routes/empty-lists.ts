@@ -1,4 +1,4 @@
-/** Lists of what there is nothing of here: clients ask for them beside what there is, and are stopped by anything else than an empty list. */
+/** Empty lists of resources that Daybook does not have. Clients request them beside others and fail on errors. */
 import type { CompatExchange } from "../exchange.ts";
 import { findMetric } from "../find.ts";
 import { toJobId } from "../job-ids.ts";
@@ -32,7 +32,7 @@ const wholeLists: Readonly<Record<string, QueryRules>> = {
   },
 };
 
-/** What resources are related to, as the last segment of a path. */
+/** Related collections; `name` is the last segment of the path. */
 const related = [
   { of: "profiles", scope: "profiles:read", name: "lists", type: "list" },
   { of: "profiles", scope: "profiles:read", name: "segments", type: "segment" },
@@ -41,7 +41,7 @@ const related = [
   { of: "metrics", scope: "metrics:read", name: "flow-triggers", type: "flow" },
 ] as const;
 
-/** `profile-bulk-import-jobs` as `ProfileBulkImportJobs`. */
+/** `profile-bulk-import-jobs` becomes `ProfileBulkImportJobs`. */
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|-)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 }
@@ -100,7 +100,7 @@ function relatedLists({ of, scope, name, type }: (typeof related)[number]): Comp
   ];
 }
 
-/** @throws DaybookError `resource_not_found` unless there is what the list would be of. */
+/** @throws DaybookError `resource_not_found` if the owner of the list does not exist. */
 async function checkOwner(exchange: CompatExchange, of: (typeof related)[number]["of"]): Promise<void> {
   const { propertyId, services, id } = exchange;
   if (of === "profiles") await findProfile(exchange, id, "id");

@@ -1,4 +1,4 @@
-/** What an event is related to, and the references to it. */
+/** Metrics and profiles of events, and references to them. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";

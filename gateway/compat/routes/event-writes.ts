@@ -42,9 +42,10 @@ const createEvent = operation("events:write", {
   id: "compatCreateEvent",
   summary: "Record an event",
   description:
-    "On disk when it is answered, although it is answered 202. Whose it is: the profile of the identifiers, of which email decides before " +
-    "phone_number, external_id, anonymous_id and _kx; nobody's yet make a profile. The name of the metric is kept, and the type that events " +
-    "have natively is made from it: `Placed Order` is `placed.order`. The shape of revision 2023-02-22 is taken too.",
+    "On disk when it is answered, although it is answered 202. Whose it is: the profile of the identifiers, of which " +
+    "email decides before phone_number, external_id, anonymous_id and _kx; nobody's yet make a profile. The name of " +
+    "the metric is kept, and the type that events have natively is made from it: `Placed Order` is `placed.order`. " +
+    "The shape of revision 2023-02-22 is taken too.",
   query: {},
   body: { schema: EventCreate, read: readEvent },
   example: exampleEventWrite,
@@ -56,7 +57,8 @@ const bulk = operation("events:write", {
   id: "compatCreateEvents",
   summary: "Record 1 to 1,000 events",
   description:
-    "Checked as a whole: one bad event refuses all of them, and every bad one is named. They are recorded behind the answer.",
+    "Checked as a whole: one bad event refuses all of them, and every bad one is named. They are recorded behind the " +
+    "answer.",
   query: {},
   body: { schema: EventBulkCreateJob, read: readEntries },
   rateByBody: (body) => (isAllBackfill(body) ? "backfill" : "ordinary"),
@@ -97,7 +99,7 @@ export const eventWriteRoutes = [
     const items = entries.flatMap((entry, index) => toItems(propertyId, entry, found.get(index)?.id));
     await services.events.createEventJob({ propertyId, jobId, items });
     const attributes = { total_count: items.length };
-    // Without a link: such a job cannot be read, here as on the other platform.
+    // Without a link, because these jobs cannot be read, as on the other platform.
     return sendDocument(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });
   }),
 ];
@@ -116,9 +118,10 @@ async function writeProfile(exchange: CompatExchange, given: GivenProfile): Prom
 }
 
 /**
- * Finds the profile of the id that an event gives.
- * @returns undefined without one, and for one of nobody when there are identifiers beside it: some clients send their shop's id there.
- * @throws DaybookError `resource_not_found` when nothing else says whose the event is.
+ * Finds the profile by the id in an event.
+ * @returns undefined if there is no id, or if it is unknown and identifiers are sent too: some clients send their
+ * shop's id.
+ * @throws DaybookError `resource_not_found` if only the id identifies the profile.
  */
 async function findGivenProfile(
   exchange: CompatExchange,
@@ -134,7 +137,7 @@ async function findGivenProfile(
   }
 }
 
-/** Finds the profiles that are named by id. @returns them by entry; without those that identifiers name in the place of an unknown id. */
+/** Finds profiles by id. @returns profiles by entry index; entries with an unknown id and identifiers are left out. */
 async function findGiven(exchange: CompatExchange, entries: readonly GivenEntry[]): Promise<Map<number, Profile>> {
   const faults = new Faults();
   const refuse = ({ pointers }: GivenProfile, message: string): void => {
@@ -143,7 +146,7 @@ async function findGiven(exchange: CompatExchange, entries: readonly GivenEntry[
   };
   const found = new Map<number, Profile>();
   const named = [...entries.entries()].filter(([, { profile }]) => profile.id !== undefined);
-  await inTurns(named, async ([index, { profile }]) => {
+  await forEachConcurrently(named, async ([index, { profile }]) => {
     try {
       const one = await findGivenProfile(exchange, profile);
       if (!one) return;
@@ -161,7 +164,7 @@ async function findGiven(exchange: CompatExchange, entries: readonly GivenEntry[
 async function readEntries(value: unknown, setting: BodySetting): Promise<GivenEntry[]> {
   const { data } = bulkBody.read(value).data.attributes["events-bulk-create"];
   const faults = new Faults();
-  // Before any of them is read, which takes long for many.
+  // Counted before reading, which is slow for many entries.
   if (data.length > eventsMax || data.reduce<number>((sum, entry) => sum + countEvents(entry), 0) > eventsMax) {
     faults.add(entriesPointer, `There are at most ${eventsMax} events in one request.`, "too_many_items");
     faults.check();
@@ -176,7 +179,7 @@ async function readEntries(value: unknown, setting: BodySetting): Promise<GivenE
   return entries;
 }
 
-/** The events of an entry. What is said of the profile goes with the first of them, and what it is known by with all. */
+/** The events of an entry. The first carries the profile's fields; all carry its identifiers. */
 function toItems(propertyId: string, { profile, inputs }: GivenEntry, profileId: string | undefined): EventJobItem[] {
   const direct = directIdentifier(profile);
   const { write } = profile;
@@ -203,15 +206,15 @@ function toReference(
   return create(ProfileReferenceSchema, { reference });
 }
 
-async function inTurns<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
-  const rest = items.values();
+async function forEachConcurrently<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  const remaining = items.values();
   const work = async (): Promise<void> => {
-    for (const item of rest) await act(item);
+    for (const item of remaining) await act(item);
   };
   await Promise.all(Array.from({ length: readsAtOnceMax }, work));
 }
 
-/** Where a field at fault, as the event service names it, stands in the body. */
+/** Maps a param of the event service to a JSON pointer. */
 function toEventPointer(
   param: string,
   profile: { attributes: string; id: string },

@@ -16,7 +16,7 @@ import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
 
 const includes = ["attributions", "metric", "profile"];
-// As they were called up to revision 2023-06-15.
+// Names up to revision 2023-06-15.
 const includeAliases = { metrics: "metric", profiles: "profile" };
 const fields = ["event", "metric", "profile", "attribution"];
 
@@ -61,7 +61,7 @@ export const eventRoutes = [
       ? await services.events.listEvents({
           propertyId,
           ...wanted.request,
-          // The other platform has no such events; who asks for them by their metric is given them.
+          // The other platform has no system events. They are returned only if the filter names their metric.
           withoutSystem: wanted.request.type === undefined,
           ascending: query.sort.ascending !== query.backwards,
           limit: query.size,
@@ -83,7 +83,7 @@ export const eventRoutes = [
   }),
 ];
 
-/** Makes of filters what is asked for; undefined when there can be nothing. */
+/** Converts filters to a request; undefined if nothing can match. */
 async function readConditions({ query, propertyId, services }: CompatExchange) {
   const range = new InstantRange();
   let profileId: string | undefined;
@@ -94,7 +94,7 @@ async function readConditions({ query, propertyId, services }: CompatExchange) {
     if (field === "profile_id" || field === "metric_id") {
       const id = toId(field === "profile_id" ? "prof" : "mtr", value);
       const before = field === "profile_id" ? profileId : metricId;
-      // Nothing is of two.
+      // No event has two profiles or metrics.
       if (id === undefined || (before !== undefined && before !== id)) return undefined;
       if (field === "profile_id") profileId = id;
       else metricId = id;
@@ -110,7 +110,7 @@ async function readConditions({ query, propertyId, services }: CompatExchange) {
   return { hasProfile, request: { occurredAt: range.isOpen ? undefined : range.toMessage(), profileId, type } };
 }
 
-/** Makes resources of events, and of what is to be included with them, for which the scope of that is needed. */
+/** Converts events to resources, with the included ones, which need a scope of their own. */
 async function toResources(
   exchange: CompatExchange,
   events: readonly EventMessage[],
@@ -131,7 +131,7 @@ async function toResources(
   return { data, included: { included } };
 }
 
-/** Where an event stands in a list. */
+/** The place of an event in a list, for cursors. */
 function placeOf(event: EventMessage | undefined): string | undefined {
   return event?.occurredAt && `${fromTimestamp(event.occurredAt)} ${event.id}`;
 }
@@ -142,6 +142,7 @@ function readInstant(field: string, value: string): number {
       ? Math.round(Number(value) * 1_000_000)
       : readTime(value);
   if (micros !== undefined) return micros;
-  const message = `${field} is compared with ${field === "timestamp" ? "seconds since 1970" : "an ISO 8601 date-time"}.`;
+  const expected = field === "timestamp" ? "seconds since 1970" : "an ISO 8601 date-time";
+  const message = `${field} is compared with ${expected}.`;
   throw new DaybookError("unsupported_filter", message, { param: "filter" });
 }

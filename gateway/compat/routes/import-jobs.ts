@@ -22,7 +22,7 @@ const profilesMax = 10_000;
 const itemsPointer = "/data/attributes/profiles/data";
 const fields = ["profile-bulk-import-job", "list"];
 const page = { sizeDefault: 20, sizeMax: 100 };
-// The other platform's; none here is ever cancelled.
+// Statuses of the other platform. Jobs here are never cancelled.
 const jobStatuses = ["queued", "processing", "complete", "cancelled"];
 const jobBody = createChecker(ProfileImportJob, "profile-bulk-import-job");
 
@@ -30,8 +30,8 @@ const createJob = operation("profiles:write", {
   id: "compatCreateImportJob",
   summary: "Import 1 to 10,000 profiles",
   description:
-    "Checked as a whole: one bad profile refuses all of them, and every bad one is named. They are written behind the answer, each as " +
-    "/profile-import would. Lists are passed over.",
+    "Checked as a whole: one bad profile refuses all of them, and every bad one is named. They are written behind " +
+    "the answer, each as /profile-import would. Lists are passed over.",
   query: { fields },
   body: { schema: ProfileImportJob, read: readItems },
   example: exampleImport,
@@ -106,7 +106,7 @@ export const importJobRoutes = [
     const names = query.conditions.map(({ values }) => values);
     const wanted = names.reduce((all, some) => all.filter((name) => some.includes(name)), names[0] ?? []);
     const statuses = toStatuses(wanted);
-    // A state that no job has is not any state.
+    // The service reads an empty list as any status.
     if (names.length > 0 && statuses.length === 0)
       return sendDocument(reply, 200, { data: [], links: links.page(undefined) });
     const found = await services.profiles.listImportJobs({
@@ -189,7 +189,7 @@ async function readItems(value: unknown, { caller }: BodySetting): Promise<Impor
     await pauses.next();
     faults.beginEntry();
     const pointer = `${itemsPointer}/${index}`;
-    // As it was sent, before anything in it is read as something else.
+    // Copied before coercion changes the item in place.
     const original = originalJson(isJsonObject(item) ? item : {});
     const given = readProfile(item, faults, pointer);
     if (!given) continue;

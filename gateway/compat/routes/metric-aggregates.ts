@@ -18,8 +18,9 @@ const aggregate = operation("metrics:read", {
   id: "compatAggregateMetric",
   summary: "Count the events of a metric over time",
   description:
-    "Times in `filter` are of `timezone` unless they have an offset; `dates` are in UTC. `by` and `equals` take any property of the events, and " +
-    "`$value_currency`. Sums never mix currencies: without `$value_currency` they are of the only one there is, or of the property's default.",
+    "Times in `filter` are of `timezone` unless they have an offset; `dates` are in UTC. `by` and `equals` take any " +
+    "property of the events, and `$value_currency`. Sums never mix currencies: without `$value_currency` they are of " +
+    "the only one there is, or of the property's default.",
   query: { fields: ["metric-aggregate"] },
   body: createChecker(MetricAggregateCreate, "metric-aggregate"),
   example: exampleAggregate,

@@ -42,7 +42,7 @@ export const metricRoutes = [
         : await services.metrics.listMetrics({
             propertyId,
             limit: query.size,
-            // The platform's own are shown to who asks for them.
+            // System metrics are listed only if the filter selects them.
             system: kinds.length === 1 && kind === "system",
             afterMetricId: query.after,
           });
@@ -62,7 +62,7 @@ export const metricRoutes = [
 
 type Kind = keyof typeof integrationNames;
 
-/** Which integrations fulfil all conditions. */
+/** Integrations that match all conditions. */
 function readKinds(conditions: readonly Condition[]): Kind[] {
   const kinds: Kind[] = ["api", "system"];
   return kinds.filter((kind) =>

@@ -36,9 +36,10 @@ const upsert = operation("profiles:write", {
   id: "compatImportProfile",
   summary: "Create or update a profile",
   description:
-    "Writes to the profile of `id`, or to the one that has the identifiers. Fields left out stay, null clears, properties merge by key, and " +
-    "`meta.patch_properties` appends, unappends and unsets. Identifiers are added: null takes none away. To replace one, by `id`, and for " +
-    "`meta.patch_identifiers` the scope `identifiers:write` is needed too.",
+    "Writes to the profile of `id`, or to the one that has the identifiers. Fields left out stay, null clears, " +
+    "properties merge by key, and `meta.patch_properties` appends, unappends and unsets. Identifiers are added: null " +
+    "takes none away. To replace one, by `id`, and for `meta.patch_identifiers` the scope `identifiers:write` is " +
+    "needed too.",
   query,
   body: { schema: ProfileImport, read: (value) => readGood(importBody.read(value).data) },
   example: exampleProfileWrite,
@@ -50,8 +51,8 @@ const update = operation("profiles:write", {
   id: "compatUpdateProfile",
   summary: "Update a profile",
   description:
-    "As the import does; but a new email, phone_number or external_id takes the place of the old one, and null takes it away. Whatever changes " +
-    "identifiers needs the scope `identifiers:write` too.",
+    "As the import does; but a new email, phone_number or external_id takes the place of the old one, and null takes " +
+    "it away. Whatever changes identifiers needs the scope `identifiers:write` too.",
   query,
   body: createChecker(ProfileUpdate, "profile"),
   example: exampleProfileUpdate,
@@ -119,7 +120,7 @@ export const profileWriteRoutes = [
       if (sourceId === undefined) throw noSuchProfile(source.id, sourcePointer(index));
       return sourceId;
     });
-    // An attempt before this one had them checked, and may have merged some.
+    // An earlier attempt checked them, and may have merged some.
     if ((request.operation?.attempt ?? 1) === 1) await checkMerge(exchange, destination, sources);
     let survivor = destination;
     for (const [index, sourceProfileId] of sources.entries()) {
@@ -140,7 +141,7 @@ function sourcePointer(index: number): string {
   return `/data/relationships/profiles/data/${index}/id`;
 }
 
-/** Refuses what cannot be merged, before anything is: a merge is for good. */
+/** Checks all merges before the first one, because a merge is irreversible. */
 async function checkMerge(exchange: CompatExchange, destination: string, sources: readonly string[]): Promise<void> {
   const faults = new Faults();
   const refuse = (pointer: string, message: string): void => faults.add(pointer, message, "invalid_state_transition");

@@ -24,7 +24,7 @@ const fields = ["profile", "list", "segment", "push-token", "conversation"];
 const isOf = ["any", "equals"];
 const isBetween = ["greater-than", "less-than", "greater-or-equal", "less-or-equal"];
 
-// Nothing is known of them here, so nobody fulfils a condition on one.
+// Daybook stores none of these, so no profile matches a condition on one.
 const suppressions = [
   "subscriptions.email.marketing.list_suppressions.reason",
   "subscriptions.email.marketing.list_suppressions.timestamp",
@@ -37,7 +37,8 @@ const list = operation("profiles:read", {
   id: "compatListProfiles",
   summary: "List profiles",
   description:
-    "Identifiers are shown to keys with the scope `identifiers:read_value`. In the order of `email` profiles without one come last, or first with `-email`.",
+    "Identifiers are shown to keys with the scope `identifiers:read_value`. In the order of `email` profiles without " +
+    "one come last, or first with `-email`.",
   query: {
     filters: {
       id: isOf,
@@ -51,7 +52,7 @@ const list = operation("profiles:read", {
     },
     sorts: ["created", "updated", "email", "id"],
     sortDefault: "-created",
-    // Whoever may place a profile of their own among others could find out any email by where it stands.
+    // A caller who can position own profiles in this order could find out any email.
     sortScopes: { email: "identifiers:read_value" },
     page: { sizeDefault: 20, sizeMax: 100 },
     includes: ["conversations", "push-tokens", "lists", "segments"],
@@ -102,7 +103,7 @@ export const profileRoutes = [
   }),
 ];
 
-/** In which order profiles are asked for, from where on, and how many. */
+/** The order, limit and start of the list request. */
 function readOrder({ after, sort, backwards, size }: Query) {
   const [micros, profileId, email] = after === undefined ? [] : (JSON.parse(after) as ReturnType<typeof placeOf>);
   return {
@@ -114,7 +115,7 @@ function readOrder({ after, sort, backwards, size }: Query) {
   };
 }
 
-/** Where a profile stands in a list. */
+/** The place of a profile in a list, for cursors. */
 function placeOf(field: string, profile: ProfileMessage): [number, string, string | null] {
   const time = field === "updated" ? profile.updatedAt : profile.createdAt;
   return [
@@ -132,7 +133,7 @@ interface Wanted {
   updatedAt?: object;
 }
 
-/** Makes of filters what is asked for; undefined when there can be nothing. */
+/** Converts filters to a request; undefined if nothing can match. */
 function readConditions(conditions: readonly Condition[]): Wanted | undefined {
   const identifiers: { type: string; value: string }[] = [];
   const ranges = { created: new InstantRange(), updated: new InstantRange() };
@@ -166,7 +167,7 @@ function readConditions(conditions: readonly Condition[]): Wanted | undefined {
   };
 }
 
-/** What is looked for; undefined for what nobody can be known by. */
+/** The identifier to search; undefined if no profile can have it. */
 function toIdentifier(field: IdentifierField, text: string): { type: string; value: string } | undefined {
   const restored = restorePlus(field, text);
   const value = field === "phone_number" ? toPhone(restored) : restored;
