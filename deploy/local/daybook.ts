@@ -1,4 +1,4 @@
-/** All of Daybook in one process: four services and the gateway, over one database. */
+/** Runs the four services and the gateway in one process, on one database. */
 import type { Transport } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
@@ -33,45 +33,43 @@ import { createIdentity } from "../../services/identity/service.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import { createProfile } from "../../services/profile/service.ts";
 
-/** What a Daybook in one process is made from. */
 export interface DaybookOptions {
   databaseUrl: string;
-  /** Without one the bus is in this process. */
+  /** Without it the bus is within this process. */
   nats?: NatsSettings | undefined;
-  /** How much an outbox may hold before writes are refused. */
+  /** Size of an outbox at which writes are refused. */
   outboxBytesMax?: number | undefined;
   internalToken: string;
-  /** What messages on the bus may be signed with beside it. */
+  /** Also accepted as the signer of bus messages. */
   previousToken?: string | undefined;
   bootstrapKeys: { live: string; test: string };
   limits: RateLimits;
-  /** Of the compatibility surface, if not as without any settings. */
+  /** Default: as without any settings. */
   compat?: CompatSettings;
   event: EventSettings;
   log: Log;
   registry: Registry;
   clock?: Clock;
-  /** What differs of the public surface from that of every gateway. */
+  /** Overrides of the public surface's settings. */
   edge?: Partial<EdgeSettings>;
-  /** How long the gateway remembers who a key is, if not as long as every gateway. */
+  /** How long the gateway caches callers; default: as every gateway. */
   callerAgeMsMax?: number;
 }
 
-/** What is running. */
 export interface Daybook {
-  /** The public surface; it listens once it is told where. */
+  /** The public surface, not yet listening. */
   gateway: FastifyInstance;
-  /** How the services are reached within this process. */
+  /** In-process transports to the services. */
   transports: Transports;
-  /** All that the services answer to. */
+  /** All RPCs of the services. */
   routes: Routes;
-  /** Rejects unless every service can do its work. */
+  /** Rejects unless every service is ready. */
   checkReady: () => Promise<void>;
-  /** Whether this was the first start on this database, so that the bootstrap keys are good now. */
+  /** Whether this was the first start on this database, so that the bootstrap keys are valid. */
   isNew: boolean;
 }
 
-/** 38 in all: two processes, the old one and the new one of a restart, fit into the 100 that PostgreSQL allows unless it is set. */
+/** 38 in total, so that the two processes of a restart fit into PostgreSQL's default of 100. */
 const connections = {
   identity: { writes: 2, reads: 1 },
   profile: { writes: 8, reads: 4 },
@@ -80,8 +78,8 @@ const connections = {
 } as const;
 
 /**
- * Starts everything; `owner` is given all that must be closed.
- * @param stopping ends the waiting for a database that is away.
+ * Starts everything; `owner` gets all that must be closed.
+ * @param stopping ends waiting for an unavailable database.
  */
 export async function startDaybook(options: DaybookOptions, owner: Owner, stopping: AbortSignal): Promise<Daybook> {
   const { log, registry, internalToken, clock = systemClock } = options;
@@ -117,7 +115,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     events: createServiceClient(EventService, events),
     profiles: profileClient,
   });
-  // Who takes messages starts before who sends them: what is left in an outbox is published from the first moment on.
+  // Consumers start before publishers, so that outbox backlogs are published at once.
   const services = [identity, metric, event, profile];
   for (const service of services) await startService(owner.own(service), log, stopping);
 

@@ -1,4 +1,4 @@
-/** `npm start`: all of Daybook in one process, over an embedded PostgreSQL unless DATABASE_URL names another. */
+/** `npm start`: Daybook in one process, on an embedded PostgreSQL unless DATABASE_URL is set. */
 import { join, resolve } from "node:path";
 import type { Transport } from "@connectrpc/connect";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -52,7 +52,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
     databaseUrl = owner.own(await startPostgres(join(dataDir, "postgres"), secrets.databasePassword)).url;
   }
   const registry = createRegistry();
-  // Until the gateway has stopped it says that this process is not ready any more.
+  // Owned before the gateway, so it closes after it and reports this process as not ready meanwhile.
   let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));
   owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady: () => ready() }));
   const { gateway, transports, routes, checkReady, isNew } = await startDaybook(
@@ -84,7 +84,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   process.stdout.write(welcome(address, keys));
 }
 
-/** Whether a key opens anything: a database that was in use before has keys of its own. */
+/** Whether a key is valid. A database that was in use before has other keys. */
 async function isGood(secret: string, identity: Transport): Promise<boolean> {
   const call = systemCall("npm start");
   const client = createServiceClient(IdentityService, identity);

@@ -1,4 +1,4 @@
-/** An embedded PostgreSQL: the binaries come from npm, the files are in a folder, and it lives as long as this process. */
+/** An embedded PostgreSQL: binaries from npm, data in a folder, running as long as this process. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { isAlive, newInternalSecret } from "./state.ts";
 
 /** A running server. */
 export interface EmbeddedPostgres extends Closable {
-  /** For the services, with a role that is no superuser. */
+  /** For the services; the role is no superuser. */
   url: string;
   /** For its owner. */
   superuserUrl: string;
@@ -32,19 +32,19 @@ const watchIntervalMs = 1_000;
 const serverSettings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  // Without the values of rows: a lost race for an identifier would leave it in the log.
+  // Omits values of rows, because a unique violation would log an identifier.
   log_error_verbosity: "terse",
-  // More than one Daybook takes.
+  // More than one Daybook uses.
   max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "4GB",
 };
 
 /**
- * Starts PostgreSQL on the files in `folder`, which it makes when there are none. One left running by a process that was killed is stopped
- * first; one that ends by itself is started again.
- * @param settings of the server that are to be others.
- * @throws Error that says what to do, with the end of the server's log.
+ * Starts PostgreSQL on `folder`, which it creates if missing. Stops a server left over by a killed process first, and
+ * restarts a server that ends by itself.
+ * @param settings override those of the server.
+ * @throws Error with advice or the end of the server's log.
  */
 export async function startPostgres(
   folder: string,
@@ -59,15 +59,15 @@ export async function startPostgres(
   const port = await freePort();
   const logFile = `${folder}.log`;
   const all = { ...serverSettings, ...settings, port: String(port) };
-  const words = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
+  const args = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
   const urlOf = (user: string, secret: string): string =>
     `postgres://${user}:${encodeURIComponent(secret)}@127.0.0.1:${port}/postgres`;
   const superuserUrl = urlOf(superuser, password);
-  // Only this process needs it, so each start makes another.
+  // Only this process needs it, so each start creates a new one.
   const servicesPassword = newInternalSecret();
   const start = async (): Promise<ChildProcess> => {
     const log = await open(logFile, "a", 0o600);
-    const server = run(runAs, [binaries.postgres, "-D", folder, ...words], log.fd);
+    const server = run(runAs, [binaries.postgres, "-D", folder, ...args], log.fd);
     await log.close();
     return server;
   };
@@ -106,16 +106,18 @@ async function findBinaries(): Promise<Binaries> {
   try {
     return (await import(name)) as Binaries;
   } catch (error) {
-    const message = `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. Set DATABASE_URL to a PostgreSQL of your own.`;
+    const message =
+      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}. ` +
+      "Set DATABASE_URL to a PostgreSQL of your own.";
     throw new Error(message, { cause: error });
   }
 }
 
 /**
- * PostgreSQL refuses to run as root, so root runs it as the system's user `postgres`. That user need not be able to enter the folders on the way to the
- * binaries and the data (a clone under /root, say): setpriv gives it the one capability for that, and keeps access(2) from
- * leaving it aside.
- * @returns the words that go before a command.
+ * PostgreSQL refuses to run as root, so root runs it as the system user `postgres`. That user may lack access to the
+ * folders above the binaries and the data (a clone under /root, say), so setpriv gives it the capability for that, and
+ * keeps access(2) from ignoring it.
+ * @returns the arguments before a command.
  */
 function prepareUser(): string[] {
   if (process.getuid?.() !== 0) return [];
@@ -142,7 +144,10 @@ function prepareUser(): string[] {
   ];
 }
 
-/** The files are made beside their place and moved there when they are whole, so that a start that is cut off leaves nothing half-made. */
+/**
+ * Creates the files in a draft folder and renames it when complete, so that an interrupted start leaves no partial
+ * folder.
+ */
 async function initialise(binaries: Binaries, runAs: string[], folder: string, password: string): Promise<void> {
   const draft = `${folder}.new`;
   const passwordFile = `${folder}.password`;
@@ -151,8 +156,8 @@ async function initialise(binaries: Binaries, runAs: string[], folder: string, p
   if (runAs.length > 0) await chown(draft, systemId("-u"), systemId("-g"));
   await writeFile(passwordFile, password, { mode: 0o600 });
   const options = [`--username=${superuser}`, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"];
-  const [command = "", ...words] = [...runAs, binaries.initdb, "-D", draft, ...options];
-  const result = spawnSync(command, [...words, "--encoding=UTF8", "--locale=C"], { encoding: "utf8" });
+  const [command = "", ...args] = [...runAs, binaries.initdb, "-D", draft, ...options];
+  const result = spawnSync(command, [...args, "--encoding=UTF8", "--locale=C"], { encoding: "utf8" });
   await rm(passwordFile, { force: true });
   if (result.status !== 0) {
     throw new Error(`The database's files cannot be made in ${draft}: ${result.stderr || String(result.error)}`);
@@ -164,11 +169,11 @@ function systemId(flag: "-u" | "-g"): number {
   return Number(spawnSync("id", [flag, systemUser], { encoding: "utf8" }).stdout.trim());
 }
 
-/** In a process group of its own, so that Ctrl+C reaches us alone and the database stops after us. */
-function run(runAs: string[], words: string[], output: number): ChildProcess {
-  const [command = "", ...rest] = [...runAs, ...words];
+/** In a process group of its own, so that Ctrl+C reaches only this process and the database stops last. */
+function run(runAs: string[], args: string[], output: number): ChildProcess {
+  const [command = "", ...rest] = [...runAs, ...args];
   const server = spawn(command, rest, { stdio: ["ignore", output, output], detached: true });
-  // A command that cannot be started has no process; waitUntilReady finds that out.
+  // If the command fails to start, waitUntilReady reports it.
   server.once("error", () => undefined);
   return server;
 }
@@ -190,7 +195,7 @@ async function waitUntilReady(server: ChildProcess, url: string, logFile: string
   throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${lines.join("\n")}`);
 }
 
-/** SIGINT is PostgreSQL's fast shutdown: it ends the connections and leaves the files in order. */
+/** SIGINT is PostgreSQL's fast shutdown: it closes connections and leaves the files consistent. */
 async function stop(server: ChildProcess): Promise<void> {
   if (server.pid !== undefined && isRunning(server)) await stopProcess(server.pid, () => isRunning(server));
 }
@@ -203,7 +208,7 @@ async function stopLeftover(folder: string): Promise<void> {
   const pidFile = await readFile(join(folder, "postmaster.pid"), "utf8").catch(() => "");
   const pid = Number(pidFile.split("\n")[0]);
   if (!(pid > 0) || !isAlive(pid)) return;
-  // After a restart of the machine the number may be anybody's; PostgreSQL itself sees to that.
+  // After a reboot the pid may belong to another process. PostgreSQL itself handles stale pid files.
   const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => undefined);
   if (command !== undefined && !command.includes(folder)) return;
   await stopProcess(pid, () => isAlive(pid));

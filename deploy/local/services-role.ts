@@ -1,23 +1,22 @@
 /**
- * The role that the services use in the embedded database. It is no superuser, so what gets to run SQL as a service neither reads files of the
- * machine nor runs its programs.
+ * The role of the services in the embedded database. It is no superuser, so SQL that runs as a service can neither read
+ * files of the machine nor run programs.
  */
 import pg from "pg";
 
-/** Its name. */
 export const servicesRole = "daybook_services";
 
 /**
- * Makes the role if there is none, gives it a password, and what it needs: to make its schemas, and to own those that a superuser made for it in
- * folders that are older than the role. To do it again changes nothing but the password.
- * @param superuserUrl of the database that the services use.
+ * Creates the role if missing, sets its password, and lets it create schemas and own those that a superuser created
+ * before the role existed. Idempotent except for the password.
+ * @param superuserUrl of the services' database.
  */
 export async function prepareServicesRole(superuserUrl: string, password: string): Promise<void> {
   const client = new pg.Client({ connectionString: superuserUrl });
   await client.connect();
   try {
     await client.query("BEGIN");
-    // A statement that fails would stand in the server's log with the password.
+    // A failed statement would be logged with the password.
     await client.query("SET LOCAL log_min_error_statement = panic");
     const { rowCount } = await client.query("SELECT FROM pg_roles WHERE rolname = $1", [servicesRole]);
     if (rowCount === 0) await client.query(`CREATE ROLE ${servicesRole}`);
@@ -32,7 +31,8 @@ export async function prepareServicesRole(superuserUrl: string, password: string
   }
 }
 
-// REASSIGN OWNED would be shorter; PostgreSQL refuses it for the superuser that initdb made. A sequence that belongs to a column goes with its table.
+// Not REASSIGN OWNED, because PostgreSQL refuses it for the superuser that initdb created. Sequences owned by columns
+// follow their table.
 const giveAway = `
 DO $$
 DECLARE

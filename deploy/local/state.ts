@@ -1,20 +1,20 @@
-/** What a local installation keeps beside its database: secrets, and the claim on the folder. */
+/** Files of a local installation beside its database: secrets, and the lock of the folder. */
 import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Secrets of one installation, made at its first start. */
+/** Secrets of an installation, created at its first start. */
 export interface LocalSecrets {
   databasePassword: string;
   internalToken: string;
-  /** Keys of the demo properties, so that every start can print a line that works. */
+  /** Keys of the demo properties, printed at every start. */
   liveKey: string;
   testKey: string;
 }
 
 /**
- * Reads the secrets of a folder, or keeps new ones there for its owner alone.
- * @param fresh makes new ones.
+ * Reads the secrets of a folder, or stores new ones, readable only by the owner.
+ * @param fresh creates new ones.
  */
 export async function readSecrets(dataDir: string, fresh: () => LocalSecrets): Promise<LocalSecrets> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -29,14 +29,14 @@ export async function readSecrets(dataDir: string, fresh: () => LocalSecrets): P
   return secrets;
 }
 
-/** A new secret for use inside an installation. */
+/** A random secret of 256 bits. */
 export function newInternalSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
 /**
- * Tells the operator's commands how the services of a running installation are reached, for its owner alone.
- * @returns what takes it back.
+ * Writes how operator commands reach the services, readable only by the owner.
+ * @returns a function that deletes the file.
  */
 export async function writeConnection(
   dataDir: string,
@@ -49,9 +49,9 @@ export async function writeConnection(
 }
 
 /**
- * Claims a data folder for this process.
- * @returns what gives it back.
- * @throws Error when another process has it.
+ * Locks a data folder for this process.
+ * @returns a function that releases it.
+ * @throws Error if another process holds it.
  */
 export async function claimFolder(dataDir: string): Promise<() => Promise<void>> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -65,19 +65,19 @@ export async function claimFolder(dataDir: string): Promise<() => Promise<void>>
     }
     const pid = Number(await readFile(file, "utf8").catch(() => ""));
     if (await isDaybook(pid)) throw new Error(`${dataDir} is in use by another Daybook (process ${pid}).`);
-    // Left behind by a process that was killed.
+    // Left over by a killed process.
     await rm(file, { force: true });
   }
 }
 
 async function isDaybook(pid: number): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid || !isAlive(pid)) return false;
-  // After a restart of the machine the number may be anybody's.
+  // After a reboot the pid may belong to another process.
   const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => undefined);
   return command === undefined || command.includes("deploy/local/main.ts");
 }
 
-/** Whether a process of this number runs. */
+/** Whether a process with this pid runs. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,4 @@
-/** The demo properties of a first start: one live, one test, each with a key that may do everything. */
+/** Creates the demo properties of a first start, live and test, each with a key with all scopes. */
 import { newUuid } from "#shared/values/ids.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
@@ -10,12 +10,12 @@ import { storeKey } from "./keys.ts";
 import { findKeyByHash } from "./sql/keys.ts";
 import { findAnyProperty, insertProperty, lockBootstrap } from "./sql/properties.ts";
 
-/** The secrets of the demo properties' keys. */
+/** Secrets of the keys of the demo properties. */
 export type BootstrapKeys = Record<ModeName, string>;
 
 /**
- * Makes the demo properties if there is no property yet. Of several processes that start at once one makes them.
- * @returns whether they are there with these keys: a start whose last answer of the database was lost has made them, and comes here again.
+ * Creates the demo properties if there is no property. Of processes that start together, one creates them.
+ * @returns whether they exist with these keys. This also holds for a retry after the database's answer was lost.
  */
 export function bootstrap({ database, clock }: ServiceContext, secrets: BootstrapKeys): Promise<boolean> {
   return withTransaction(database, async (tx) => {

@@ -1,9 +1,9 @@
-/** Settings of the identity service, in whatever process it runs. */
+/** Settings of the identity service. */
 import type { SettingsReader } from "#shared/process/config.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import { isSecret } from "./domain/secret.ts";
 
-/** Reads BOOTSTRAP_LIVE_KEY and BOOTSTRAP_TEST_KEY; one that is not set is undefined. */
+/** Reads BOOTSTRAP_LIVE_KEY and BOOTSTRAP_TEST_KEY; undefined if unset. */
 export function readBootstrapKeys(reader: SettingsReader): Record<ModeName, string | undefined> {
   const read = (mode: ModeName, name: string): string | undefined => {
     const secret = reader.optional(name);

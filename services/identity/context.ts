@@ -1,9 +1,8 @@
-/** What the identity service is made from beyond what every service is. */
+/** Dependencies of the identity service beyond the common ones. */
 import type { ServiceContext } from "#shared/process/service.ts";
 import type { Signals } from "#shared/bus/signals.ts";
 
-/** See above. */
 export interface IdentityContext extends ServiceContext {
-  /** Tells gateways what they are not to remember any longer. */
+  /** Broadcasts which cached keys are outdated. */
   signals: Signals;
 }

@@ -1,4 +1,4 @@
-/** Storing of a key: its hash, never its secret. */
+/** Stores keys: their hash, never their secret. */
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { newUuid, type Uuid } from "#shared/values/ids.ts";
@@ -8,7 +8,7 @@ import { formatMicros } from "#shared/values/time.ts";
 import { displayPrefix, hashSecret } from "./domain/secret.ts";
 import { insertKey, type KeyRow } from "./sql/keys.ts";
 
-/** What a key is made of. */
+/** A key to store. */
 export interface NewKey {
   propertyId: Uuid;
   name: string;
@@ -17,17 +17,16 @@ export interface NewKey {
   revision?: Revision;
   createdAt: Micros;
   expiresAt: Micros | null;
-  /** Limits of its own. */
   rateLimits?: KeyRateLimits;
 }
 
-/** Requests a minute; undefined means as the gateways are set. */
+/** Requests per minute; undefined means the gateways' default. */
 export interface KeyRateLimits {
   ordinary?: number | undefined;
   backfill?: number | undefined;
 }
 
-/** Stores a key, pinned to the newest revision unless it names one. */
+/** Stores a key, by default with the newest revision. */
 export async function storeKey(database: Queryable, key: NewKey): Promise<KeyRow> {
   const [row] = await insertKey(database, [
     key.propertyId,
@@ -46,7 +45,6 @@ export async function storeKey(database: Queryable, key: NewKey): Promise<KeyRow
   return row;
 }
 
-/** The error for a key that the property does not have. */
 export function noSuchKey(): DaybookError {
   return new DaybookError("resource_not_found", "There is no such key.", { param: "key_id" });
 }

@@ -1,4 +1,4 @@
-/** Leases: shares of the requests that keys may make within their windows. */
+/** Leases shares of the rate windows of keys. */
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { LeaseSchema, RateWindow, type Lease, type LeaseWish } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -10,23 +10,22 @@ import type { Uuid } from "#shared/values/ids.ts";
 import { isLeasable, isWindowStart, requestsMax } from "./domain/windows.ts";
 import { leaseRequests, type WindowName } from "./sql/rate-windows.ts";
 
-/** A window of a key that is not named yet. */
+/** A window of any key. */
 export interface WindowRef {
   name: WindowName;
   startsAt: Micros;
 }
 
-/** What is asked for of a window. */
+/** A lease request for a window. */
 export interface Wish extends WindowRef {
   wanted: number;
   limitDefault: number;
   limitUnknown: boolean;
 }
 
-/** A window of a key. */
 export type KeyWindow = WindowRef & { propertyId: Uuid; keyId: Uuid };
 
-// A share is at most a quarter of the limit, and a hundredth for who cannot know whether it is little or much.
+// A share is at most 1/4 of the limit, or 1/100 if the gateway does not know the limit.
 const knownPart = 4;
 const unknownPart = 100;
 
@@ -37,10 +36,7 @@ const nameOfWindow: Record<RateWindow, WindowName | undefined> = {
 };
 const windowOfName: Record<WindowName, RateWindow> = { ordinary: RateWindow.ORDINARY, backfill: RateWindow.BACKFILL };
 
-/**
- * Reads which window is meant.
- * @throws DaybookError `parameter_invalid`
- */
+/** @throws DaybookError `parameter_invalid` */
 export function readWindow(window: RateWindow, startsAt: Timestamp | undefined): WindowRef {
   const name = nameOfWindow[window];
   const micros = startsAt ? fromTimestamp(startsAt) : Number.NaN;
@@ -49,27 +45,21 @@ export function readWindow(window: RateWindow, startsAt: Timestamp | undefined):
   return { name, startsAt: micros };
 }
 
-/**
- * Reads a wish.
- * @throws DaybookError `parameter_invalid`
- */
+/** @throws DaybookError `parameter_invalid` */
 export function readWish({ window, startsAt, wanted, limitDefault, limitUnknown }: LeaseWish): Wish {
   if (wanted < 0 || wanted > requestsMax) throw invalid("This is not a number of requests.", "wanted");
   if (limitDefault < 1 || limitDefault > requestsMax) throw invalid("This is not a limit.", "limit_default");
   return { ...readWindow(window, startsAt), wanted, limitDefault, limitUnknown };
 }
 
-/**
- * Checks that no window is there twice.
- * @throws DaybookError `parameter_conflict`
- */
+/** @throws DaybookError `parameter_conflict` if a window is there twice. */
 export function checkDistinct(windows: readonly KeyWindow[]): void {
   if (new Set(windows.map(idOf)).size < windows.length) {
     throw new DaybookError("parameter_conflict", "A window is there more than once.");
   }
 }
 
-/** Leases what it can, and answers each wish in order: with nothing where the key or the window is none. */
+/** Answers each lease request in order, with 0 requests for an unknown key or an invalid window. */
 export async function lease(
   { database, clock }: ServiceContext,
   wishes: readonly (Wish & KeyWindow)[],
@@ -103,7 +93,7 @@ export async function lease(
       window: windowOfName[wish.name],
       startsAt: toTimestamp(wish.startsAt),
       granted: row?.share ?? 0,
-      // A limit may have become smaller than what was leased before.
+      // The limit may be lower now than what was leased before.
       left: row ? Math.max(0, row.requests_max - row.granted) : 0,
       limit: row?.requests_max ?? wish.limitDefault,
     });

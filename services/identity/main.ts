@@ -1,4 +1,4 @@
-/** The identity service alone, as a process. */
+/** Runs the identity service as a process of its own. */
 import { runService } from "#shared/process/service-process.ts";
 import { readBootstrapKeys } from "./config.ts";
 import { newSecret } from "./domain/secret.ts";
@@ -14,7 +14,7 @@ await runService({
       { ...context, signals: openSignals() },
       {
         bootstrapKeys: { live: given.live ?? newSecret("live"), test: given.test ?? newSecret("test") },
-        // The only time that they can be seen, unless they were given.
+        // Printed once, because only hashes of the secrets are stored.
         onBootstrap: ({ live, test }) => {
           if (given.live === undefined) process.stdout.write(`live key: ${live}\n`);
           if (given.test === undefined) process.stdout.write(`test key: ${test}\n`);

@@ -1,4 +1,4 @@
-/** What the identity service does on its own. */
+/** Periodic work of the identity service. */
 import { inChunks } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros } from "#shared/values/time.ts";
@@ -6,11 +6,11 @@ import { windowsOverBefore } from "./domain/windows.ts";
 import { deleteExpiredOperations } from "./sql/operations.ts";
 import { deleteRateWindows } from "./sql/rate-windows.ts";
 
-/** How often what is over is forgotten. */
+/** Interval of deleting. */
 export const forgetIntervalMs = 60 * 1000;
 const rowsMax = 5_000;
 
-/** Forgets rate windows that are long over, and Idempotency-Keys whose time is. */
+/** Deletes old rate windows and expired Idempotency-Keys. */
 export async function forget({ database, clock }: ServiceContext, signal?: AbortSignal): Promise<void> {
   const now = clock.nowMicros();
   const before = formatMicros(windowsOverBefore(now));

@@ -1,4 +1,4 @@
-/** Rows of the schema to messages. */
+/** Maps rows to messages. */
 import { create } from "@bufbuild/protobuf";
 import { KeySchema, Mode, PropertySchema, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { encodeId } from "#shared/values/ids.ts";
@@ -39,13 +39,13 @@ export function toKey(row: KeyRow): Key {
   });
 }
 
-/** The property that a key was read with. */
+/** The property joined to a key. */
 export function toPropertyOfKey(row: KeyAndPropertyRow): Property {
   const { property_id: id, property_name: name, property_created_at: createdAt } = row;
   return toProperty({ ...row, id, name, created_at: createdAt });
 }
 
-/** The name of a mode, or undefined for one that is not valid. */
+/** The name of a mode; undefined if it is invalid. */
 export function toModeName(mode: Mode): ModeName | undefined {
   return mode === Mode.LIVE ? "live" : mode === Mode.TEST ? "test" : undefined;
 }

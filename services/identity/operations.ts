@@ -1,4 +1,4 @@
-/** Operations: what an Idempotency-Key names, who is at it, and its answer. */
+/** Operations: an Idempotency-Key's claim and its answer. */
 import { create } from "@bufbuild/protobuf";
 import {
   ClaimOutcomeSchema,
@@ -23,44 +23,44 @@ import {
   type OperationRow,
 } from "./sql/operations.ts";
 
-/** Of one call. */
+/** Per call. */
 export const operationsMax = 500;
-/** Ids that one call to forget may name. */
+/** Ids per call to forgetAnswers. */
 export const forgottenIdsMax = 1000;
 
 const keyPattern = /^[\x21-\x7e]{1,255}$/;
 const fingerprintBytes = 32;
-// A key that is let go of between two looks at it is claimed by the next turn, unless that happens again.
-const claimTurnsMax = 3;
+// A key that is released between claim and look-up is claimed in the next round.
+const claimRoundsMax = 3;
 const leaseMicros = 3 * 1_000_000;
 const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /** A claim, with the property as a UUID. */
 interface Claim {
   property: Uuid;
-  /** Digest of the caller's key. */
+  /** Digest of the Idempotency-Key. */
   key: string;
   fingerprint: Uint8Array;
 }
 
-/** Claims keys, and answers each claim in order. */
+/** Claims keys. @returns an outcome for each claim, in order. */
 export async function claim(context: ServiceContext, wanted: readonly OperationClaim[]): Promise<ClaimOutcome[]> {
   const outcomes = new Map<Claim, ClaimOutcome>();
   const claims = wanted.map(readClaim);
   let open = claims;
-  for (let turn = 0; open.length > 0 && turn < claimTurnsMax; turn++) {
+  for (let round = 0; open.length > 0 && round < claimRoundsMax; round++) {
     for (const [one, outcome] of await claimOnce(context, open)) outcomes.set(one, outcome);
     open = open.filter((one) => !outcomes.has(one));
   }
   return claims.map((one) => outcomes.get(one) ?? underWay());
 }
 
-/** Claims keys. @returns what became of each claim, but of those whose key somebody let go of meanwhile. */
+/** One round of claims. Keys that were released meanwhile have no outcome. */
 async function claimOnce(
   { database, clock }: ServiceContext,
   claims: readonly Claim[],
 ): Promise<Map<Claim, ClaimOutcome>> {
-  // Of several claims to one key the first may have it.
+  // Of several claims of a key, the first one wins.
   const firsts = new Map(claims.toReversed().map((one) => [nameOf(one.property, one.key), one]));
   const first = [...firsts.values()];
   const now = clock.nowMicros();
@@ -101,7 +101,7 @@ async function claimOnce(
   }
 }
 
-/** Lets those who are at operations be at them for longer. */
+/** Extends the leases of attempts. */
 export async function renew({ database, clock }: ServiceContext, operations: readonly HeldOperation[]): Promise<void> {
   const leasedUntil = formatMicros(clock.nowMicros() + leaseMicros);
   await settle(
@@ -110,7 +110,10 @@ export async function renew({ database, clock }: ServiceContext, operations: rea
   );
 }
 
-/** Keeps the answers of operations, or lets their claims go. @returns for each, in order, whether it was still whose answer this is. */
+/**
+ * Stores answers of operations, or releases their claims. @returns for each, in order, whether the attempt still held
+ * the operation.
+ */
 export async function finish(
   { database, clock }: ServiceContext,
   operations: readonly FinishedOperation[],
@@ -122,14 +125,14 @@ export async function finish(
       if (!operation) throw missing("operation");
       if (outcome.case === undefined) throw missing("outcome");
       if (outcome.case === "answer") return { operation, leasedUntil: now, answer: outcome.value };
-      // An attempt before this one may have done it, or be about to.
+      // An earlier attempt may have done it, or may still do it.
       const isFree = outcome.case === "refused" && operation.attempt === 1;
       return { operation, leasedUntil: isFree ? "-infinity" : now };
     }),
   );
 }
 
-/** Deletes the stored answers that name any of some profiles and events. @returns how many. */
+/** Deletes stored answers that contain any of these ids. @returns how many. */
 export async function forget(
   { database }: ServiceContext,
   { propertyId, ids }: { propertyId: string; ids: readonly string[] },
@@ -139,7 +142,7 @@ export async function forget(
   return (await forgetAnswers(database, [property, subjects])).length;
 }
 
-/** What is to be said of an operation. */
+/** A new state of an operation. */
 interface Settlement {
   operation: HeldOperation;
   leasedUntil: Instant;
@@ -148,7 +151,7 @@ interface Settlement {
 
 async function settle(database: Database, settlements: readonly Settlement[]): Promise<boolean[]> {
   const settled = new Set<Settlement>();
-  // A key may come with several attempts, of which one counts: each has its turn.
+  // Several attempts of a key may be in one call; each is tried separately, and one matches.
   for (let open = settlements; open.length > 0;) {
     const byName = new Map(open.map((one) => [nameOf(propertyOf(one), digestOfKey(one.operation.key)), one]));
     for (const { property_id: property, key } of await settleOnce(database, [...byName.values()])) {
@@ -165,7 +168,7 @@ function propertyOf({ operation }: Settlement): Uuid {
   return decodeId("prop", operation.propertyId, "property_id");
 }
 
-/** No two of the same key. */
+/** The keys must be distinct. */
 function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnType<typeof settleOperations> {
   const settlements = wanted.map(({ operation, leasedUntil, answer }) => ({
     property_id: decodeId("prop", operation.propertyId, "property_id"),
@@ -186,8 +189,8 @@ function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnTy
 const subjectPattern = /\b(?:prof|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
 
 /**
- * Whom an answer speaks of: every profile and event whose id stands in it, as UUIDs. An id that a caller stored is among them, which does no harm: an answer
- * that is forgotten is made again.
+ * UUIDs of all profiles and events whose ids are in an answer. Ids that callers stored are harmless extras, because a
+ * forgotten answer is made again.
  */
 function subjectsOf({ body }: OperationAnswer): Uuid[] {
   const ids = new Set(body.match(subjectPattern));
@@ -211,7 +214,7 @@ function toClaimed({ operation_id: id, attempt }: ClaimedRow): ClaimOutcome {
   });
 }
 
-/** @returns undefined when the key was not free at the first look, and is at the second. */
+/** @returns undefined if the key was released after the claim failed. */
 function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOutcome | undefined {
   if (!row) return undefined;
   if (row.fingerprint.compare(fingerprint) !== 0) {

@@ -27,7 +27,7 @@ import { findAnyProperty } from "./sql/properties.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
-/** Makes the identity service. On its first start it makes the demo properties with the keys given. */
+/** Creates the identity service. Its first start creates the demo properties with these keys. */
 export function createIdentity(
   context: IdentityContext,
   options: { bootstrapKeys: BootstrapKeys; onBootstrap?: (keys: BootstrapKeys) => void },

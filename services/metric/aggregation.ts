@@ -1,4 +1,4 @@
-/** Answers questions: from the roll-ups as far as they know, from the events where they do not. */
+/** Runs aggregate queries on roll-ups where they suffice, else on events. */
 import type { CallOptions } from "@connectrpc/connect";
 import { Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -18,31 +18,31 @@ import { findOrdinals } from "./sql/profiles.ts";
 import { readProperties } from "./sql/properties.ts";
 import { readSetsWithin, sumRollups, type WithinParams } from "./sql/rollups.ts";
 
-/** Which metric is asked. */
+/** The metric of a query. */
 export interface MetricRef {
   property: Uuid;
   metric: Uuid;
   name: string;
 }
 
-/** The answer for one group. */
+/** The values of one group, by bucket. */
 export type AggregateSeries = Omit<Series<never>, "profiles"> & { uniqueProfiles: number[] };
 
-// Above any number that is given to a profile for good.
+// Above every stored ordinal.
 const temporaryFrom = 2 ** 31;
 const lookUpMax = 5_000;
 const seriesMax = 1_000;
 const valuesMax = 100_000;
-// Sets of profiles that are read at once.
+// Sets of profiles per page.
 const setsMax = 500;
-// Of a part of a quarter of an hour, which no roll-up knows.
+// For the edges of the range that are no full quarter of an hour, which roll-ups do not hold.
 const edgeEventsMax = 2_000_000;
-// Of a whole range, when it is asked by what no roll-up knows.
+// For whole ranges that roll-ups cannot answer.
 const readEventsMax = 200_000;
 
 /**
- * @param reader fails once nobody waits for the answer any more.
- * @throws DaybookError `too_many_items` when there is more than can be answered, `service_unavailable` while roll-ups are first made.
+ * @param reader rejects after the caller cancelled.
+ * @throws DaybookError `too_many_items` if there are too many groups, values or events.
  */
 export async function answer(
   context: MetricContext,
@@ -67,7 +67,7 @@ export async function answer(
               [last, to],
             ]
           : [[from, to]];
-      // The events first: what was not counted when they were read is not in the roll-ups twice, as these hold other quarters.
+      // Nothing counts twice, because roll-ups and edges cover different quarters of an hour.
       for (const [begin, end] of edges) if (begin < end) await addEvents(begin, end, edgeEventsMax);
       if (first < last) {
         await reader.inSnapshot((snapshot) => addRollups(snapshot, first, last));
@@ -76,7 +76,7 @@ export async function answer(
     if (groupBy.length === 0 && series.size === 0) series.add(0, [], 0, zero);
     const all = series.all();
     if (withProfiles) {
-      // First, as it gives ordinals to all who were merged.
+      // First, because it gives ordinals to all merged profiles.
       await pullMerges(context, asked.property, options);
       await addUncounted();
       await replaceMerged(reader, asked.property, made);
@@ -91,7 +91,7 @@ export async function answer(
     for (const set of made) set.dispose();
   }
 
-  /** The set of a bucket, to add to. */
+  /** The set of a bucket, created if it is missing. */
   function setOf(one: Series<ProfileSet>, bucket: number): ProfileSet {
     const known = one.profiles[bucket];
     if (known) return known;
@@ -124,8 +124,8 @@ export async function answer(
   }
 
   /**
-   * Adds profiles of events. After the roll-ups were read, as those that stand in them have a number then; one that was not counted yet gets
-   * a number of this answer only.
+   * Adds profiles of events, after the roll-ups were read, because counted profiles have an ordinal then. The others
+   * get a temporary ordinal, for this answer only.
    */
   async function addUncounted(): Promise<void> {
     const ordinals = new Map<string, number>();
@@ -134,7 +134,7 @@ export async function answer(
       for (let at = 0; at < packed.length; at += lookUpMax * uuidBytes) {
         const ids = uuidsOf(packed.subarray(at, at + lookUpMax * uuidBytes));
         const unknown = ids.filter((id) => !ordinals.has(id));
-        // Others have their turn while the database looks.
+        // Other requests run during the query.
         for (const row of await findOrdinals(reader, [asked.property, unknown])) {
           ordinals.set(row.profile_id, row.number);
         }
@@ -166,7 +166,7 @@ export async function answer(
       checkSize(series, starts.length);
     }
     if (!withProfiles) return;
-    // A page at a time, as they are many bytes, and so that others have their turn in between.
+    // Paged, because sets are large and other requests must run in between.
     let after: [Instant, string, string] = [formatMicros(begin), "", ""];
     for (;;) {
       const rows = await readSetsWithin(snapshot, [...within, ...after, setsMax]);
@@ -186,7 +186,7 @@ export async function answer(
   }
 }
 
-/** What the conditions say of the columns of roll-ups; null for any. Undefined when no event can fulfil them. */
+/** Conditions on the columns of roll-ups; null matches all. Undefined if no event can match. */
 function chosenColumns({ conditions }: AggregateQuery): { source: string | null; currency: string | null } | undefined {
   const chosen: { source: string | null; currency: string | null } = { source: null, currency: null };
   for (const { field, valueJson } of conditions) {
@@ -203,17 +203,20 @@ function chosenColumns({ conditions }: AggregateQuery): { source: string | null;
 
 function checkSize({ size }: SeriesCollector<ProfileSet>, buckets: number): void {
   if (size <= seriesMax && size * buckets <= valuesMax) return;
-  const message = `There are more groups than can be answered: at most ${seriesMax}, and ${valuesMax} values of each measurement in all.`;
+  const message =
+    `There are more groups than can be answered: at most ${seriesMax}, ` +
+    `and ${valuesMax} values of each measurement in all.`;
   throw new DaybookError("too_many_items", message, { param: "group_by" });
 }
 
 const uuidBytes = 16;
 
-/** UUIDs that stand one behind the other. */
+/** Splits concatenated 16-byte UUIDs. */
 function uuidsOf(packed: Uint8Array): Uuid[] {
   const hex = Buffer.from(packed.buffer, packed.byteOffset, packed.length).toString("hex");
   return Array.from({ length: packed.length / uuidBytes }, (_, index) => {
     const uuid = hex.slice(index * 2 * uuidBytes, (index + 1) * 2 * uuidBytes);
-    return `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}-${uuid.slice(16, 20)}-${uuid.slice(20)}` as Uuid;
+    const head = `${uuid.slice(0, 8)}-${uuid.slice(8, 12)}-${uuid.slice(12, 16)}`;
+    return `${head}-${uuid.slice(16, 20)}-${uuid.slice(20)}` as Uuid;
   });
 }

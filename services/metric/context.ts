@@ -4,11 +4,11 @@ import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import type { ProfileOrdinals } from "./ordinals.ts";
 
-/** What this service works with. */
+/** Dependencies of the metric service. */
 export interface MetricContext extends ServiceContext {
-  /** Has the events themselves, and knows how far recording is. */
+  /** Stored events and the low watermark of recording. */
   events: Client<typeof EventService>;
-  /** Knows who was merged into whom. */
+  /** Source of merges. */
   profiles: Client<typeof ProfileService>;
   ordinals: ProfileOrdinals;
 }

@@ -1,4 +1,4 @@
-/** Counts deltas of events into metrics and roll-ups. Locks metrics first, in the order of their names, then what belongs to the property. */
+/** Adds deltas of events to metrics and roll-ups. Lock order: metrics by name, then the row of the property. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
@@ -13,7 +13,7 @@ import { withOrdinals } from "./profile-set.ts";
 import { lockMetrics, registerMetrics, updateMetrics } from "./sql/metrics.ts";
 import { addToRollups, readSets, writeSets } from "./sql/rollups.ts";
 
-/** Digests events by type, in steps: their properties may be large. */
+/** The deltas of events by type. Yields between events, because their properties may be large. */
 export async function deltasOf(events: readonly Event[]): Promise<Map<string, MetricDelta>> {
   const deltas = new Map<string, MetricDelta>();
   const steps = new Steps();
@@ -24,16 +24,16 @@ export async function deltasOf(events: readonly Event[]): Promise<Map<string, Me
   return deltas;
 }
 
-/** Cells of one metric. */
+/** The roll-up cells of one metric. */
 interface MetricCells {
   metricId: Uuid;
   cells: Iterable<RollupCell>;
 }
 
 /**
- * Learns what deltas say of the metrics themselves: that they are there, when, and their schema. Registers those that are new.
- * @param counted whether their events are new, or counted anew.
- * @returns the metrics' ids by name.
+ * Updates metrics from deltas: times, source, schema and name. Registers new ones.
+ * @param counted "new" adds to event counts; "anew", for a rebuild, does not.
+ * @returns ids of the metrics by name.
  */
 export async function learnMetrics(
   tx: Transaction,
@@ -71,12 +71,12 @@ export async function learnMetrics(
   return new Map(metrics.map(({ name, id }) => [name, id]));
 }
 
-/** The cells of deltas, by metric. */
+/** The cells of deltas by metric. */
 export function cellsOf(deltas: ReadonlyMap<string, MetricDelta>, ids: ReadonlyMap<string, Uuid>): MetricCells[] {
   return [...deltas].map(([name, { cells }]) => ({ metricId: ids.get(name) as Uuid, cells: cells.values() }));
 }
 
-/** Adds cells to the roll-ups of a generation. Their metrics must be locked. @returns the ordinals of their profiles. */
+/** Adds cells to a generation of roll-ups. Their metrics must be locked. @returns the ordinals of their profiles. */
 export async function addCells(
   tx: Transaction,
   ordinals: ProfileOrdinals,
@@ -115,7 +115,7 @@ function keyOf(metric: Uuid, { period, source, currency }: RollupCell) {
   return { metric_id: metric, period, source, currency };
 }
 
-/** Adds to a schema what is new. @returns whether anything was. */
+/** Merges an observed schema into a schema. @returns whether it changed. */
 function learned(schema: ObservedSchema, observed: ObservedSchema): boolean {
   const before = new Map(schema);
   mergeSchema(schema, observed);

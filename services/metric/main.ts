@@ -1,4 +1,4 @@
-/** The metric service alone, as a process. */
+/** Runs the metric service as a process of its own. */
 import { createServiceClient } from "#shared/rpc/clients.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";

@@ -1,4 +1,4 @@
-/** Rows of the schema to messages. */
+/** Maps rows to messages. */
 import { create } from "@bufbuild/protobuf";
 import { MetricSchema, ObservedPathSchema, ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { encodeId } from "#shared/values/ids.ts";

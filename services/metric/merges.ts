@@ -1,4 +1,4 @@
-/** Merged profiles are one. Sets of profiles keep the ordinals that events came with; who was merged into whom is looked at when they are counted. */
+/** Applies merges at query time. Stored sets keep the ordinals that events came with. */
 import { RoaringBitmap32 } from "roaring-wasm";
 import type { CallOptions } from "@connectrpc/connect";
 import type { Merge } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -10,15 +10,15 @@ import { findMerges, insertMerges } from "./sql/profiles.ts";
 import { lockOrdinals, readMerged, writeMerged } from "./sql/properties.ts";
 
 const mergesMax = 10_000;
-// A merge may be committed after others with a higher id. A transaction is over long before that.
+// A merge may commit after merges with higher ids. No transaction lasts this long.
 const lateMergesMs = 120_000;
 
-/** Learns of all merges that are on record at this moment. */
+/** Stores the merges that the profile service has now. */
 export async function pullMerges(context: MetricContext, property: Uuid, options: CallOptions): Promise<void> {
   const { database, profiles, ordinals } = context;
   const propertyId = encodeId("prop", property);
   const [known] = await readMerged(database, [property]);
-  // Nothing was counted of it yet.
+  // Nothing of the property is counted yet.
   if (!known) return;
   let after = known.merges_after ? lowestUuidAt(timeOfUuid(known.merges_after) - lateMergesMs) : undefined;
   for (let hasMore = true; hasMore;) {
@@ -28,10 +28,10 @@ export async function pullMerges(context: MetricContext, property: Uuid, options
     const last = page.merges.at(-1);
     if (!last) return;
     after = toUuid(last.mergeId);
-    await note(page.merges, after);
+    await storeMerges(page.merges, after);
   }
 
-  async function note(merges: readonly Merge[], last: Uuid): Promise<void> {
+  async function storeMerges(merges: readonly Merge[], last: Uuid): Promise<void> {
     const given = await withTransaction(database, async (tx) => {
       const found = await ordinals.give(
         tx,
@@ -59,34 +59,34 @@ export async function pullMerges(context: MetricContext, property: Uuid, options
   }
 }
 
-/** Puts survivors in the place of profiles that were merged away. */
+/** Replaces merged profiles by their survivors, in place. */
 export async function replaceMerged(database: Queryable, property: Uuid, sets: readonly ProfileSet[]): Promise<void> {
   const [row] = await readMerged(database, [property]);
   if (!row?.merged) return;
   const merged = readProfileSet(row.merged);
-  const gone = newProfileSet();
+  const toReplace = newProfileSet();
   try {
     for (const set of sets) {
       if (!set.intersects(merged)) continue;
-      const some = RoaringBitmap32.and(set, merged);
-      gone.orInPlace(some);
-      some.dispose();
+      const overlap = RoaringBitmap32.and(set, merged);
+      toReplace.orInPlace(overlap);
+      overlap.dispose();
     }
-    const survivorOf = await findSurvivors(database, property, gone.toArray(), merged);
+    const survivorOf = await findSurvivors(database, property, toReplace.toArray(), merged);
     for (const set of sets) {
-      if (!set.intersects(gone)) continue;
-      const some = RoaringBitmap32.and(set, gone);
-      set.andNotInPlace(some);
-      set.addMany(some.toArray().map((number) => survivorOf(number)));
-      some.dispose();
+      if (!set.intersects(toReplace)) continue;
+      const overlap = RoaringBitmap32.and(set, toReplace);
+      set.andNotInPlace(overlap);
+      set.addMany(overlap.toArray().map((number) => survivorOf(number)));
+      overlap.dispose();
     }
   } finally {
     merged.dispose();
-    gone.dispose();
+    toReplace.dispose();
   }
 }
 
-/** @returns the end of the chain that begins at a number. */
+/** @returns a function that gives the last survivor of an ordinal. */
 async function findSurvivors(
   database: Queryable,
   property: Uuid,

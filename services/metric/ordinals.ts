@@ -1,4 +1,4 @@
-/** Small ordinals of profiles. A profile gets its number when it first comes up, and keeps it. */
+/** Small integers for profiles. A profile gets its ordinal on first use and keeps it. */
 import { LRUCache } from "lru-cache";
 import { tryDecodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable, Transaction } from "#shared/database/postgres.ts";
@@ -8,11 +8,10 @@ import { lockOrdinals, takeOrdinals } from "./sql/properties.ts";
 /** Ordinals by TypeID. */
 export type Ordinals = Map<string, number>;
 
-/** See the head of this file. */
 export interface ProfileOrdinals {
-  /** Ordinals of profiles; those that have none get one. To be remembered once the transaction is committed. */
+  /** The ordinals of profiles, created if missing. Call `remember` once the transaction is committed. */
   give(tx: Transaction, property: Uuid, profileIds: Iterable<string>): Promise<Ordinals>;
-  /** Spares looking them up for a while. */
+  /** Caches ordinals. */
   remember(property: Uuid, ordinals: Ordinals): void;
 }
 
@@ -48,7 +47,7 @@ export function createProfileOrdinals(): ProfileOrdinals {
       const found = await find(tx, property, wanted);
       if (found.size === wanted.length) return found;
       await lockOrdinals(tx, [property]);
-      // Somebody may have given them theirs before the lock was ours.
+      // Another transaction may have inserted them before the lock was granted.
       const missingBefore = wanted.filter((id) => !found.has(id));
       await lookUp(tx, property, missingBefore, found);
       const missing = missingBefore.filter((id) => !found.has(id));

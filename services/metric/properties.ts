@@ -1,9 +1,9 @@
-/** What is kept of properties as a whole. */
+/** The state of properties. */
 import type { Transaction } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { addProperties, readProperties, type PropertyRow } from "./sql/properties.ts";
 
-/** Reads properties, in order, and adds those that nothing was counted of before. */
+/** Reads properties ordered by id, and adds missing ones. */
 export async function findProperties(tx: Transaction, ids: readonly Uuid[]): Promise<PropertyRow[]> {
   if (ids.length === 0) return [];
   let rows = await readProperties(tx, [ids]);

@@ -1,6 +1,7 @@
 /**
- * Counts the stored events of a property anew, beside what is shown, while recording goes on. What was received up to an instant is read from the
- * event service; what is received later is added by the consumer to both. When all is counted it is shown in the place of what was.
+ * Rebuilds the roll-ups of a property in a new generation while recording continues. Events received up to an instant
+ * are read from the event service; the consumer adds later ones to both generations. When complete, the new generation
+ * replaces the old one.
  */
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Event, ListEventsResponse } from "#proto/daybook/event/v1/event_pb.ts";
@@ -18,15 +19,15 @@ import { countRollups, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts"
 
 const pageEvents = 500;
 const waitMs = 200;
-// A builder that says nothing for this long has ended, and another takes over where it was.
+// A rebuild whose process does not report for this long is taken over where it stopped.
 const silenceSeconds = 30;
 const rowsMax = 5_000;
 const options = systemCall("metric");
 
-/** Thrown when somebody had the building begun anew meanwhile. */
+/** Thrown if the rebuild was begun again meanwhile. */
 class RebuildSuperseded extends Error {}
 
-/** Does all the building that there is to do and that nobody else is at. */
+/** Runs all rebuilds that no other process runs. */
 export async function rebuildAll(context: MetricContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const [build] = await claimRebuild(context.database, [silenceSeconds]);
@@ -42,7 +43,7 @@ export async function rebuildAll(context: MetricContext, signal: AbortSignal): P
 async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortSignal): Promise<void> {
   const { property_id: property, building, building_up_to: upTo } = build;
   const propertyId = encodeId("prop", property);
-  // Until then events of before may still be on their way to the disk.
+  // Until the watermark passes, earlier events may not be stored yet.
   for (;;) {
     const { recordedUpTo } = await context.events.getWatermark({ propertyId }, options);
     if (recordedUpTo && fromTimestamp(recordedUpTo) >= upTo) break;
@@ -59,9 +60,9 @@ async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortS
     const { events, hasMore }: ListEventsResponse = await reading;
     const last = events.at(-1);
     const at = last?.receivedAt;
-    // The next page is read while this one is counted.
+    // Reads the next page while this one is counted.
     reading = hasMore && last && at ? readPage({ time: at, eventId: last.id }) : undefined;
-    // Should counting fail, nobody waits for it any more.
+    // If counting fails, nothing awaits this promise.
     reading?.catch(() => undefined);
     if (last) await countPage(events, last);
     if (signal.aborted) return;
@@ -104,7 +105,7 @@ async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortS
 
   function finish(): Promise<void> {
     return withTransaction(context.database, async (tx) => {
-      // Nobody counts meanwhile, so that the sums are those of what is shown from now on.
+      // The locks stop counting, so that the counts match the new generation.
       const ids = (await lockAllMetrics(tx, [property])).map(({ id }) => id);
       const counts = new Map(
         (await countRollups(tx, [property, ids, building])).map(({ metric_id: id, events }) => [id, events]),
@@ -116,7 +117,7 @@ async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortS
   }
 }
 
-/** Deletes what is not shown any more. Should this be cut short, the next building of the property does the rest: nothing reads it meanwhile. */
+/** Deletes old generations, which nothing reads. If interrupted, the next rebuild of the property deletes the rest. */
 async function deleteOld({ database }: MetricContext, property: Uuid, shown: number): Promise<void> {
   const ids = (await readMetricIds(database, [property])).map(({ id }) => id);
   await inChunks(rowsMax, (rows) => deleteOldRollups(database, [property, ids, shown, rows]));

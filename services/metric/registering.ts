@@ -1,6 +1,6 @@
 /**
- * Metrics whose first event is on record and not counted yet: registered when somebody asks, so that a metric is there from the answer to its first
- * event on.
+ * Registers metrics on request whose first event is recorded but not counted yet, so that a metric exists from the
+ * answer to its first event on.
  */
 import type { CallOptions } from "@connectrpc/connect";
 import { EventSort } from "#proto/daybook/event/v1/event_pb.ts";
@@ -11,10 +11,10 @@ import { newMetric } from "./domain/system-metrics.ts";
 import { readMetrics, registerMetrics, type MetricRow } from "./sql/metrics.ts";
 
 /**
- * Reads metrics by their names, and registers those that are missing. The consumer counts their events into them when their messages come.
- * @param database where they are registered.
- * @param reader where they are read first.
- * @param names of types that there are events of.
+ * Reads metrics by id or name, and registers missing names. The consumer counts their events later.
+ * @param database registers metrics.
+ * @param reader reads them first.
+ * @param names of types that have events.
  */
 export async function readOrRegister(
   database: Queryable,
@@ -31,7 +31,7 @@ export async function readOrRegister(
   return readMetrics(database, [property, ids, names]);
 }
 
-/** Finds a metric by its name. One that is not known is asked of the event service: whether there is an event of that type. */
+/** Finds a metric by name. A missing one is registered if the event service has an event of the type. */
 export async function findByName(
   { database, events }: MetricContext,
   reader: Queryable,

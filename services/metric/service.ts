@@ -24,7 +24,7 @@ import { probe } from "./sql/metrics.ts";
 
 const migrations = join(import.meta.dirname, "migrations");
 
-/** Makes the metric service. It learns of events from the bus, and asks the other two for what it does not keep itself. */
+/** Creates the metric service. The bus brings it events; its clients read stored events and merges. */
 export function createMetric(
   serviceContext: ServiceContext,
   clients: { events: Client<typeof EventService>; profiles: Client<typeof ProfileService> },

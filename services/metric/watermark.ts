@@ -1,4 +1,4 @@
-/** Up to when all events are counted. */
+/** The low watermark of counting. */
 import type { CallOptions, Client } from "@connectrpc/connect";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -8,8 +8,8 @@ import { fromTimestamp } from "#shared/values/time.ts";
 import { findBatches } from "./sql/batches.ts";
 
 /**
- * The instant up to which every event of a property is on record, and in the roll-ups as they are from now on. To be asked before these are
- * read: what is on its way is looked for in the order in which it goes, from the event service to here.
+ * The instants up to which all events of a property are recorded, and counted in the roll-ups. Call this before reading
+ * either. It checks the event service and then the counted batches, in the order of messages, so no batch is missed.
  */
 export async function readAsOf(
   events: Client<typeof EventService>,
@@ -24,7 +24,7 @@ export async function readAsOf(
   const property = decodeId("prop", propertyId, "property_id");
   const rows = await findBatches(database, [property, waiting.map(({ batchId }) => toUuid(batchId))]);
   const taken = new Set<string>(rows.map(({ id }) => id));
-  // Those that are not told of were received no earlier than the last one that is.
+  // Unlisted batches were received no earlier than the last listed one.
   const open = waiting.find(({ batchId }) => !taken.has(batchId)) ?? (hasMore ? waiting.at(-1) : undefined);
   const before = open?.receivedAt ? fromTimestamp(open.receivedAt) - 1 : recorded;
   return { recorded, counted: Math.min(recorded, before) };

@@ -4,7 +4,7 @@ import { textProblem } from "#shared/json/json.ts";
 const nameLengthMax = 255;
 
 /**
- * Checks the name of a property or key.
+ * Validates the name of a property or key.
  * @throws DaybookError `parameter_invalid`
  */
 export function checkName(name: string): void {

@@ -1,4 +1,4 @@
-/** The vocabulary of scopes. Those without an operation here are valid on a key, and inert. */
+/** All scopes. Those without an endpoint are valid on a key and have no effect. */
 export const scopes = [
   "accounts:read",
   "apps:read",
@@ -46,7 +46,6 @@ export const scopes = [
 
 const known: ReadonlySet<string> = new Set(scopes);
 
-/** Whether the vocabulary has this scope. */
 export function isScope(text: string): boolean {
   return known.has(text);
 }

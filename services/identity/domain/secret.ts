@@ -11,17 +11,17 @@ export function newSecret(mode: ModeName): string {
   return `sk_${mode}_${randomBase62(randomLength)}`;
 }
 
-/** Whether a text can be a secret of this mode. */
+/** Whether a text has the form of a secret of this mode. */
 export function isSecret(text: string, mode: ModeName): boolean {
   return modeOfKey(text) === mode;
 }
 
-/** What is stored of a secret: its SHA-256. Secrets are random, so neither salt nor stretching would add to it. */
+/** SHA-256, which is what the database stores. Secrets are random, so salt or stretching adds nothing. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-/** What a key is recognised by in lists. */
+/** The start of a secret, shown in lists. */
 export function displayPrefix(secret: string): string {
   return secret.slice(0, displayLength);
 }

@@ -1,9 +1,9 @@
-/** What a property says of money and time where a caller does not. */
+/** Defaults of a property for currency and time zone. */
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { isCurrency } from "#shared/values/money.ts";
 import { findTimezone } from "#shared/values/places.ts";
 
-/** Settings of a property; null says nothing. */
+/** Null keeps the stored or default value. */
 export interface PropertySettings {
   /** Three upper-case letters. */
   defaultCurrency: string | null;
@@ -12,7 +12,7 @@ export interface PropertySettings {
 }
 
 /**
- * Brings settings into normal form.
+ * Validates and normalizes settings.
  * @throws DaybookError with every field at fault.
  */
 export function readSettings(given: { defaultCurrency?: string; timezone?: string }): PropertySettings {

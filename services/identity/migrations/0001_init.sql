@@ -3,7 +3,7 @@ CREATE TABLE identity.properties (
   name text NOT NULL,
   mode text NOT NULL CHECK (mode IN ('live', 'test')),
   created_at timestamptz NOT NULL,
-  -- The currency of values that come without one over the compatibility surface.
+  -- Of values without a currency on the compatibility surface.
   default_currency text NOT NULL DEFAULT 'USD' CHECK (default_currency ~ '^[A-Z]{3}$'),
   -- IANA name.
   timezone text NOT NULL DEFAULT 'UTC'
@@ -13,7 +13,7 @@ CREATE TABLE identity.keys (
   property_id uuid NOT NULL REFERENCES identity.properties (id),
   id uuid NOT NULL,
   name text NOT NULL,
-  -- SHA-256; the secret itself is nowhere.
+  -- SHA-256; the secret is not stored.
   secret_hash bytea NOT NULL UNIQUE,
   display_prefix text NOT NULL,
   scopes text[] NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE identity.keys (
   PRIMARY KEY (property_id, id)
 );
 
--- Apart from the keys, which are read for most requests and seldom written.
+-- Not in keys, because those are read by most requests and seldom written.
 CREATE TABLE identity.key_uses (
   property_id uuid NOT NULL,
   key_id uuid NOT NULL,
@@ -34,50 +34,50 @@ CREATE TABLE identity.key_uses (
   PRIMARY KEY (property_id, key_id)
 ) WITH (fillfactor = 50);
 
--- A row for each minute in which a key was used, not for each request: gateways lease shares of it. Rows are rewritten
--- often and have no index on what changes, so each page has room to rewrite them in place. Rows live for minutes, so
--- expired ones are found without an index.
+-- A row per minute in which a key was used, not per request, because gateways lease shares of it. Rows are rewritten
+-- often and have no index on changing columns, so free space in each page allows updates in place. Rows live for
+-- minutes, so expired ones are found without an index.
 CREATE TABLE identity.rate_windows (
   property_id uuid NOT NULL,
   key_id uuid NOT NULL,
   name text NOT NULL CHECK (name IN ('ordinary', 'backfill')),
   starts_at timestamptz NOT NULL,
-  -- The key's limit when a share was last leased.
+  -- The key's limit at the last lease.
   requests_max integer NOT NULL,
-  -- All leased shares, without what was given back.
+  -- All leased shares minus returned requests.
   granted integer NOT NULL CHECK (granted >= 0),
-  -- The share that was leased last: the statement that leases has no other way to tell how much it added.
+  -- The last leased share, stored so that the lease statement can return it.
   share integer NOT NULL,
   PRIMARY KEY (property_id, key_id, name, starts_at)
 ) WITH (fillfactor = 50);
 
--- Idempotency-Keys: each names one operation of its property for 24 hours.
+-- Idempotency-Keys. Each identifies one operation of its property for 24 hours.
 CREATE TABLE identity.operations (
   property_id uuid NOT NULL,
-  -- A digest, as keys may tell of a person: see key-digest.ts.
+  -- A digest, because keys may contain personal data: see key-digest.ts.
   key text NOT NULL,
-  -- SHA-256 of all that makes the request what it is.
+  -- SHA-256 of the request.
   fingerprint bytea NOT NULL,
-  -- Fixed before anything is done: the new resource's id comes from it, and services do it once.
+  -- Fixed before the work: the new resource's id comes from it, and services are idempotent by it.
   operation_id uuid NOT NULL,
-  -- How often it was begun.
+  -- Number of attempts.
   attempt integer NOT NULL DEFAULT 1,
-  -- Until then an attempt is under way.
+  -- An attempt holds the operation until then.
   leased_until timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
-  -- The answer, once there is one.
+  -- The answer, once it exists.
   status integer,
   headers json,
   body text,
   request_id text,
-  -- The body for API keys that may not see values of identifiers, where it is another.
+  -- The body for API keys that may not see identifiers, if it differs.
   masked_body text,
-  -- UUIDs of the profiles and events that the answer names: the answer goes when one of them is redacted.
+  -- UUIDs of profiles and events in the answer. Redacting one of them deletes the answer.
   subjects uuid[],
   PRIMARY KEY (property_id, key),
   CHECK (num_nulls(status, headers, body, request_id) IN (0, 4)),
   CHECK (masked_body IS NULL OR body IS NOT NULL)
 );
 CREATE INDEX operations_expiry ON identity.operations (expires_at);
--- Without the list of pending entries, which one request would have to work off for many.
+-- Without a pending list, because one request would have to flush it for many.
 CREATE INDEX operations_subjects ON identity.operations USING gin (subjects) WITH (fastupdate = off) WHERE subjects IS NOT NULL;

@@ -16,7 +16,7 @@ export interface KeyRow {
   created_at: Micros;
   expires_at: Micros | null;
   revoked_at: Micros | null;
-  /** Requests a minute; null where the key has no limit of its own. */
+  /** Requests per minute; null without a limit of its own. */
   rate_limit_ordinary: number | null;
   rate_limit_backfill: number | null;
   last_used_at: Micros | null;
@@ -46,7 +46,7 @@ const keyColumns = [
 ];
 const lastUse = (key: string): string =>
   `(SELECT last_used_at FROM identity.key_uses u WHERE u.property_id = ${key}.property_id AND u.key_id = ${key}.id) AS last_used_at`;
-const shown = `${keyColumns.join(", ")}, ${lastUse("keys")}`;
+const row = `${keyColumns.join(", ")}, ${lastUse("keys")}`;
 const withProperty = `${keyColumns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
           p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
@@ -71,10 +71,10 @@ export const insertKey = statement<
   `INSERT INTO identity.keys (property_id, id, name, secret_hash, display_prefix, scopes, revision, created_at, expires_at,
                               rate_limit_ordinary, rate_limit_backfill)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-   RETURNING ${shown}`,
+   RETURNING ${row}`,
 );
 
-/** A key that is revoked or over is not found, as one that never was. */
+/** Revoked and expired keys give no row. */
 export const findKeyByHash = statement<[secretHash: Buffer, now: Instant], KeyAndPropertyRow>(
   "identity.keys.find_by_hash",
   `SELECT ${withProperty}
@@ -89,33 +89,30 @@ export const findKey = statement<[property: Uuid, id: Uuid], KeyAndPropertyRow>(
 
 export const listKeys = statement<[property: Uuid, after: Uuid | null, limit: number], KeyRow>(
   "identity.keys.list",
-  `SELECT ${shown} FROM identity.keys WHERE property_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`,
+  `SELECT ${row} FROM identity.keys WHERE property_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`,
 );
 
-/** Revokes a key; one that was revoked keeps its time. */
+/** Revokes a key. A second call keeps the first time. */
 export const revokeKey = statement<[property: Uuid, id: Uuid, now: Instant], KeyRow>(
   "identity.keys.revoke",
-  `UPDATE identity.keys SET revoked_at = coalesce(revoked_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
+  `UPDATE identity.keys SET revoked_at = coalesce(revoked_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${row}`,
 );
 
-/** Reads a key and holds off other writers until the end of the transaction. */
+/** Reads and locks a key. */
 export const lockKey = statement<[property: Uuid, id: Uuid], KeyRow>(
   "identity.keys.lock",
-  `SELECT ${shown} FROM identity.keys WHERE property_id = $1 AND id = $2 FOR UPDATE`,
+  `SELECT ${row} FROM identity.keys WHERE property_id = $1 AND id = $2 FOR UPDATE`,
 );
 
-/** Lets a key end, unless it ends before. */
+/** Sets the expiry of a key, unless it expires earlier. */
 export const expireKey = statement<[property: Uuid, id: Uuid, expiresAt: Instant], KeyRow>(
   "identity.keys.expire",
-  `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${shown}`,
+  `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${row}`,
 );
 
 const uses = columns(1, { property_id: "uuid", id: "uuid", used_at: "timestamptz" });
 
-/**
- * Notes when keys were last used, unless later times are known. Keys that there are not are passed over. No key
- * twice.
- */
+/** Stores when keys were last used, unless a later time is stored. Unknown keys are skipped. Keys must be distinct. */
 export const noteKeyUse = statement<[uses: Rows<typeof uses>]>(
   "identity.key_uses.note",
   `INSERT INTO identity.key_uses AS u (property_id, key_id, last_used_at)

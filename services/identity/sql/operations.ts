@@ -1,10 +1,9 @@
-/** Idempotency-Keys, and the operations that they name. All keys here are digests, as key-digest.ts makes them. */
+/** Idempotency-Keys and their operations. All keys here are digests, see key-digest.ts. */
 import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** A claim that was granted. */
 export interface ClaimedRow {
   property_id: Uuid;
   key: string;
@@ -12,7 +11,7 @@ export interface ClaimedRow {
   attempt: number;
 }
 
-/** What is known of a key that was claimed before. */
+/** The stored operation of a key. */
 export interface OperationRow {
   property_id: Uuid;
   key: string;
@@ -23,18 +22,17 @@ export interface OperationRow {
   headers: string | null;
   body: string | null;
   request_id: string | null;
-  /** Null too when it is the same as the body. */
+  /** Also null if it equals the body. */
   masked_body: string | null;
-  /** Nobody is at it any more. */
+  /** The last attempt's lease is over. */
   is_free: boolean;
 }
 
 const claims = columns(4, { property_id: "uuid", key: "text", fingerprint: "bytea", operation_id: "uuid" });
 
 /**
- * Claims keys: those that are free or whose time is over, with the operation ids given, and those that nobody is at
- * any more, with the ids that they have. The others give no row. No two of the same key in one call; in the order of
- * the keys, so that two of these never wait for each other in a circle.
+ * Claims keys. New and expired keys get the given operation ids; keys whose lease is over keep theirs. Others give no
+ * row. Keys must be distinct. Ordered by key, so that concurrent calls cannot deadlock.
  */
 export const claimOperations = statement<
   [now: Instant, leasedUntil: Instant, expiresAt: Instant, claims: Rows<typeof claims>],
@@ -59,7 +57,7 @@ export const claimOperations = statement<
 
 const keys = columns(2, { property_id: "uuid", key: "text" });
 
-/** One look-up each, as a plain join is planned by statistics of a table that may have been empty. */
+/** One index look-up per key, because statistics of a table that was empty mislead the plan of a join. */
 export const findOperations = statement<[now: Instant, keys: Rows<typeof keys>], OperationRow>(
   "identity.operations.find",
   `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body,
@@ -87,10 +85,9 @@ const settlements = columns(1, {
 });
 
 /**
- * Extends the leases of operations, or stores their answers. A lease until -infinity gives the key back. Gives no row
- * for an operation that another attempt has taken over. No two of the same key in one call; in the order of the keys,
- * as claims are. Written as an upsert so that the planner always uses the primary key; if the row is gone, the insert
- * creates one that has already expired.
+ * Extends the leases of operations, or stores their answers. A lease until -infinity releases the key. No row if
+ * another attempt has taken over. Keys must be distinct; ordered like claims. Written as an upsert so that the planner
+ * always uses the primary key; if the row is gone, the insert creates one that has already expired.
  */
 export const settleOperations = statement<[settlements: Rows<typeof settlements>], { property_id: Uuid; key: string }>(
   "identity.operations.settle",
@@ -111,7 +108,7 @@ export const settleOperations = statement<[settlements: Rows<typeof settlements>
   settlements,
 );
 
-/** Deletes answers and leaves their operations as ones that nobody finished. One row for each. */
+/** Deletes answers; their operations become unfinished. Gives a row for each. */
 export const forgetAnswers = statement<[property: Uuid, subjects: readonly Uuid[]], { forgotten: boolean }>(
   "identity.operations.forget_answers",
   `UPDATE identity.operations
@@ -120,7 +117,7 @@ export const forgetAnswers = statement<[property: Uuid, subjects: readonly Uuid[
    RETURNING true AS forgotten`,
 );
 
-/** One row for each key removed. */
+/** Gives a row for each deleted key. */
 export const deleteExpiredOperations = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
   "identity.operations.delete_expired",
   `DELETE FROM identity.operations WHERE ctid = ANY(ARRAY(

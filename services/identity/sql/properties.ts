@@ -16,7 +16,7 @@ export interface PropertyRow {
 
 const columns = "id, name, mode, created_at, default_currency, timezone";
 
-/** A currency or a time zone that is null is the default of every property. */
+/** A null currency or time zone means the default of all properties. */
 export const insertProperty = statement<
   [id: Uuid, name: string, mode: ModeName, createdAt: Instant, defaultCurrency: string | null, timezone: string | null],
   PropertyRow
@@ -27,7 +27,7 @@ export const insertProperty = statement<
    RETURNING ${columns}`,
 );
 
-/** What is null stays as it is. */
+/** Null keeps the stored value. */
 export const updateProperty = statement<
   [id: Uuid, name: string | null, defaultCurrency: string | null, timezone: string | null],
   PropertyRow
@@ -49,13 +49,13 @@ export const listProperties = statement<[after: Uuid | null, limit: number], Pro
   `SELECT ${columns} FROM identity.properties WHERE ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,
 );
 
-/** One row if there is any property. */
+/** Gives a row if there is any property. */
 export const findAnyProperty = statement<[], { id: Uuid }>(
   "identity.properties.any",
   `SELECT id FROM identity.properties LIMIT 1`,
 );
 
-/** Lets one process at a time decide whether the demo properties are to be made. Held to the end of the transaction. */
+/** Serializes the creation of demo properties until the end of the transaction. */
 export const lockBootstrap = statement<[]>(
   "identity.bootstrap.lock",
   `SELECT pg_advisory_xact_lock(hashtext('daybook bootstrap'))`,

@@ -4,10 +4,9 @@ import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** A window, as the database spells it. */
+/** A window in SQL. */
 export type WindowName = "ordinary" | "backfill";
 
-/** What was leased of a window. */
 export interface LeaseRow {
   property_id: Uuid;
   key_id: Uuid;
@@ -24,17 +23,16 @@ const wanted = columns(1, {
   name: "text",
   starts_at: "timestamptz",
   wanted: "integer",
-  // Of keys without a limit of their own.
+  // The limit of keys without one of their own.
   limit_default: "integer",
-  // A share is at most this part of the limit: 100 for a hundredth.
+  // A share is at most 1/part of the limit.
   part: "integer",
 });
 
 /**
- * Leases shares of windows: at most a quarter of what is left, so that the last of a window goes out in small shares
- * and little of it is left with gateways that do not need it. The row's lock lets one lease after the other, so that
- * all of them together never exceed the limit. Keys that there are not give no row. No two of the same window in one
- * call.
+ * Leases shares of windows: at most a quarter of what is left, so that the end of a window is leased in small shares
+ * and little of it stays unused. The row lock serializes leases, so that together they never exceed the limit. Unknown
+ * keys give no row. Windows must be distinct.
  */
 export const leaseRequests = statement<[windows: Rows<typeof wanted>], LeaseRow>(
   "identity.rate_windows.lease",
@@ -66,7 +64,7 @@ const unused = columns(1, {
   count: "integer",
 });
 
-/** Takes back what was leased and not used. No two of the same window in one call. */
+/** Returns unused requests. Windows must be distinct. */
 export const returnRequests = statement<[windows: Rows<typeof unused>]>(
   "identity.rate_windows.return",
   `WITH unused AS MATERIALIZED (
@@ -86,7 +84,7 @@ export const returnRequests = statement<[windows: Rows<typeof unused>]>(
   unused,
 );
 
-/** Removes windows that are long over. One row for each removed. */
+/** Deletes windows that began before an instant. Gives a row for each. */
 export const deleteRateWindows = statement<[before: Instant, rowsMax: number], { gone: boolean }>(
   "identity.rate_windows.delete",
   `DELETE FROM identity.rate_windows WHERE ctid = ANY(ARRAY(

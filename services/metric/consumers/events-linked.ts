@@ -11,7 +11,7 @@ import { newMetric } from "../domain/system-metrics.ts";
 import { findProperties } from "../properties.ts";
 import { lockMetrics, registerMetrics } from "../sql/metrics.ts";
 
-/** Adds a profile to those of events that were anonymous when they were counted. To do it again changes nothing. */
+/** Adds profiles to roll-ups of events that were anonymous when counted. Idempotent. */
 export function eventsLinked({ database, ordinals }: MetricContext): BusHandler {
   return async (payloads) => {
     for (const { payload } of payloads) {
@@ -30,7 +30,7 @@ export function eventsLinked({ database, ordinals }: MetricContext): BusHandler 
       byName.set(type, cells);
       cellOf(cells, fromTimestamp(occurredAt), source, currency).profileIds.add(message.profileId);
     }
-    // The events may not have been counted yet: then their metric is registered here, and learns of them when they are.
+    // If the events are not counted yet, their metric is registered here and counted later.
     const [row] = await findProperties(tx, [property]);
     if (!row) throw new Error("the property has no row");
     const names = [...byName.keys()];

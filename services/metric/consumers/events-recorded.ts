@@ -13,7 +13,7 @@ import { findProperties } from "../properties.ts";
 import { takeBatches } from "../sql/batches.ts";
 import type { PropertyRow } from "../sql/properties.ts";
 
-/** Registers the metric of each event type, counts its events and learns their schema. A batch that comes again changes nothing. */
+/** Registers metrics, counts their events and merges their schema. Idempotent: a batch counts once. */
 export function eventsRecorded(context: MetricContext): BusHandler {
   const { database, clock, ordinals } = context;
   return async (messages) => {
@@ -53,13 +53,13 @@ export function eventsRecorded(context: MetricContext): BusHandler {
   }
 }
 
-/** Leaves out what is counted from what is stored. All events of a batch were received at once. */
+/** Skips batches that a rebuild counts from stored events. All events of a batch have one receipt time. */
 function receivedAfter(instant: Micros | null, batches: readonly EventsRecorded[]): readonly EventsRecorded[] {
   if (instant === null) return batches;
   return batches.filter(({ events: [event] }) => event?.receivedAt && fromTimestamp(event.receivedAt) > instant);
 }
 
-/** Names come over the bus only, so those of events are learned too that are counted from what is stored. */
+/** Original names come only over the bus, so they are also read from batches that a rebuild counts. */
 async function addNames(
   deltas: Map<string, MetricDelta>,
   countedUpTo: Micros | null,
@@ -78,7 +78,7 @@ async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], no
   }));
   const taken = await takeBatches(tx, [now, rows]);
   const fresh = new Set<string>(taken.map(({ id }) => id));
-  // Takes each id out, so that a batch that stands in the list twice is taken once.
+  // Deletes each id, so that a batch that is twice in the list counts once.
   return batches.filter(({ batchId }) => fresh.delete(batchId));
 }
 

@@ -1,4 +1,4 @@
-/** What may be asked of a metric, read from a request with every field at fault named. */
+/** Validates aggregate requests, and reports every field at fault. */
 import type { AggregateMetricRequest } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { Interval, Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -14,21 +14,21 @@ import { findTimezone } from "#shared/values/places.ts";
 import { mismatch, missing } from "#shared/values/wording.ts";
 import { bucketStarts, periodOf, type IntervalName } from "./buckets.ts";
 
-/** A query that can be answered. */
+/** A valid query. */
 export interface AggregateQuery {
   measurements: ReadonlySet<Measurement>;
   from: Micros;
   to: Micros;
-  /** When each bucket begins. */
+  /** Start of each bucket. */
   starts: Micros[];
-  /** As asked, and by currency when values are summed and no currency is chosen. */
+  /** As requested, plus currency if values are summed and no currency is selected. */
   groupBy: readonly string[];
   conditions: readonly Condition[];
-  /** Whether roll-ups know what is asked for. */
+  /** Whether roll-ups can answer it. */
   isRolledUp: boolean;
 }
 
-/** A field equals the value of a JSON text. */
+/** The field must equal the JSON value. */
 export interface Condition {
   field: string;
   valueJson: string;
@@ -80,7 +80,8 @@ export function readAggregateQuery(request: AggregateMetricRequest): AggregateQu
   if (isValid && starts === undefined) {
     note(
       "interval",
-      `\`interval\` must part the range into at most ${count(bucketsMax)} buckets. Ask for a shorter range or a longer interval.`,
+      `\`interval\` must part the range into at most ${count(bucketsMax)} buckets. ` +
+        "Ask for a shorter range or a longer interval.",
     );
   }
   if (!isValid || !starts) throw DaybookError.ofFields(errors);
@@ -89,7 +90,7 @@ export function readAggregateQuery(request: AggregateMetricRequest): AggregateQu
   const hasCurrency = groupBy.includes("currency") || conditions.some(({ field }) => field === "currency");
   if (measurements.has(Measurement.SUM_VALUE) && !hasCurrency) groupBy.push("currency");
   const fields = [...groupBy, ...conditions.map(({ field }) => field)];
-  // The first begins wherever it was asked for.
+  // The first bucket begins at `from`, which may be anywhere.
   const isAligned = starts.every((start, index) => index === 0 || periodOf(start) === start);
   return {
     measurements,
@@ -103,8 +104,8 @@ export function readAggregateQuery(request: AggregateMetricRequest): AggregateQu
 }
 
 /**
- * Refuses paths that lead through an array: an event has many values there, or none.
- * @param schema what the properties of the metric's events were seen to be, by path.
+ * Refuses paths through arrays, because an event has many values there, or none.
+ * @param schema observed types of the metric's properties, by path.
  * @throws DaybookError `unsupported_group_by` with every such field.
  */
 export function checkPaths({ groupBy, conditions }: AggregateQuery, schema: Readonly<Record<string, string>>): void {
@@ -115,13 +116,15 @@ export function checkPaths({ groupBy, conditions }: AggregateQuery, schema: Read
   const errors = fields.flatMap(({ field, param }): FieldError[] => {
     const array = arrayWithin(field, schema);
     if (array === undefined) return [];
-    const message = `The path ${field} leads through the array ${array}. Events are grouped and chosen by values outside of arrays.`;
+    const message =
+      `The path ${field} leads through the array ${array}. ` +
+      "Events are grouped and chosen by values outside of arrays.";
     return [{ code: "unsupported_group_by", message, param }];
   });
   if (errors.length > 0) throw DaybookError.ofFields(errors);
 }
 
-/** The array that a path leads through, if there is one. As schemas write it, `items[].sku` does so whatever the events were seen to be. */
+/** The array that a path crosses, if any. `items[].sku` crosses one whatever the schema says. */
 function arrayWithin(text: string, schema: Readonly<Record<string, string>>): string | undefined {
   const field = parseField(text);
   if (typeof field !== "object") return undefined;
@@ -133,7 +136,7 @@ function arrayWithin(text: string, schema: Readonly<Record<string, string>>): st
   return parents.find((parent) => Object.hasOwn(schema, parent) && schema[parent] === "array");
 }
 
-/** The value of a JSON text; undefined, which is no JSON, for what is none. */
+/** The value of a JSON text; undefined if it is invalid. */
 function readJson(text: string): unknown {
   try {
     return parseJson(text);

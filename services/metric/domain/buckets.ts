@@ -1,22 +1,22 @@
-/** Spans of time that events are counted in: quarters of an hour where they are kept, civil hours to months where they are shown. */
+/** Time buckets: quarters of an hour in storage, civil hours to months in answers. */
 import type { Micros } from "#shared/values/clock.ts";
 
-/** How long a bucket is by civil time; undefined for one that holds all. */
+/** Civil length of a bucket; undefined for a single bucket. */
 export type IntervalName = "hour" | "day" | "week" | "month" | undefined;
 
-/** A roll-up holds a quarter of an hour. Since 1972 the offset of every time zone has been a multiple of that. */
+/** The length of a roll-up. Since 1972 every time zone's offset has been a multiple of it. */
 export const periodMicros = 15 * 60 * 1_000_000;
 
-/** When the period of an instant begins. */
+/** Start of the period of an instant. */
 export function periodOf(micros: Micros): Micros {
   return Math.floor(micros / periodMicros) * periodMicros;
 }
 
 /**
- * Parts [from, to) at the boundaries of civil time: whole hours, midnights, Mondays, firsts of months. The first bucket begins at `from`,
- * wherever that lies.
+ * Splits [from, to) at civil boundaries: full hours, midnights, Mondays, firsts of months. The first bucket begins at
+ * `from`.
  * @param timezone IANA name.
- * @returns when each begins; undefined when there are more than `max`.
+ * @returns the starts; undefined if there are more than `max`.
  */
 export function bucketStarts(
   from: Micros,
@@ -30,13 +30,13 @@ export function bucketStarts(
   for (const boundary of boundariesAfter(from, interval, timezone)) {
     if (boundary >= to) return starts;
     if (starts.length === max) return undefined;
-    // Where a calendar leaves out a day, two midnights are the same instant.
+    // If a calendar skips a day, two midnights are the same instant.
     if (boundary > (starts.at(-1) as Micros)) starts.push(boundary);
   }
   return starts;
 }
 
-/** The civil boundaries from the bucket of an instant on, without end. */
+/** The civil boundaries after an instant, without end. */
 function* boundariesAfter(
   from: Micros,
   interval: Exclude<IntervalName, undefined>,
@@ -48,7 +48,7 @@ function* boundariesAfter(
     for (let at = start; ; yield microsOf(at)) {
       const past = (at.minute * 60 + at.second) * 1_000_000 + at.millisecond * 1000 + at.microsecond;
       let next = at.add({ microseconds: 3_600_000_000 - past });
-      // A clock that is put on or back by less than an hour, and not at a full one, begins another hour there and then.
+      // An offset change that is not at a full hour starts a new bucket.
       if (change && Temporal.ZonedDateTime.compare(change, next) < 0) next = change;
       if (change && Temporal.ZonedDateTime.compare(change, next) <= 0) change = next.getTimeZoneTransition("next");
       at = next;

@@ -1,4 +1,4 @@
-/** Sums of decimal numbers, exact whatever their size. A sum has as many digits behind the point as the longest of what it is made of. */
+/** Exact decimal sums of any size. A sum has as many decimals as the summand with the most. */
 
 /** `units` times ten to the power of `-scale`. */
 export interface Decimal {
@@ -8,7 +8,7 @@ export interface Decimal {
 
 export const zero: Decimal = { units: 0n, scale: 0 };
 
-/** Reads a decimal number without exponent. */
+/** Parses a decimal without exponent. */
 export function parseDecimal(text: string): Decimal {
   const point = text.indexOf(".");
   if (point < 0) return { units: BigInt(text), scale: 0 };

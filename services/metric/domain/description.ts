@@ -1,10 +1,10 @@
-/** Descriptions of metrics, for people. */
+/** Validates descriptions of metrics. */
 import type { FieldError } from "#shared/values/errors.ts";
 import { findShortTextFault } from "#shared/values/event.ts";
 
 const lengthMax = 1000;
 
-/** What is wrong with a description, if anything is. */
+/** The fault of a description, if any. */
 export function descriptionProblem(text: string | undefined): FieldError | undefined {
   return text === undefined ? undefined : findShortTextFault(text, lengthMax, "description");
 }

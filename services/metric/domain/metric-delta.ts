@@ -1,4 +1,4 @@
-/** What a batch of events means for the metrics. */
+/** Deltas: what a batch of events adds to metrics. */
 import type { Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { mergeSchema, observe, type ObservedSchema } from "#shared/values/observed-schema.ts";
@@ -6,25 +6,25 @@ import { fromTimestamp } from "#shared/values/time.ts";
 import { periodOf } from "./buckets.ts";
 import { addDecimals, parseDecimal, zero, type Decimal } from "./decimal.ts";
 
-/** What some events of one type have in common. */
+/** What some events of one type add to its metric. */
 export interface MetricDelta {
   count: number;
-  /** When the first of them was received, and where it came from. */
+  /** Receipt time of the first event; `source` is its source. */
   firstSeenAt: Micros;
   source: string;
   lastReceivedAt: Micros;
   firstOccurredAt: Micros;
   lastOccurredAt: Micros;
   schema: ObservedSchema;
-  /** The first free-text name that one of them came under, and when that one was received. */
+  /** The original name of the event received first, and its receipt time. */
   original: { name: string; at: Micros } | undefined;
-  /** By what tells them apart. */
+  /** By period, currency and source. */
   cells: Map<string, RollupCell>;
 }
 
-/** What falls into one row of the roll-ups. */
+/** What is added to one row of roll-ups. */
 export interface RollupCell {
-  /** When its quarter of an hour begins. */
+  /** Start of the quarter of an hour. */
   period: Micros;
   source: string;
   /** Empty for events without a value. */
@@ -46,11 +46,11 @@ export function addEvent(deltas: Map<string, MetricDelta>, event: Event): void {
     deltas.set(event.type, delta);
   }
   delta.count++;
-  see(delta, receivedAt, event.source);
+  noteFirstSeen(delta, receivedAt, event.source);
   delta.lastReceivedAt = Math.max(delta.lastReceivedAt, receivedAt);
   delta.firstOccurredAt = Math.min(delta.firstOccurredAt, occurredAt);
   delta.lastOccurredAt = Math.max(delta.lastOccurredAt, occurredAt);
-  if (event.metricName !== undefined) seeName(delta, { name: event.metricName, at: receivedAt });
+  if (event.metricName !== undefined) noteName(delta, { name: event.metricName, at: receivedAt });
   observe(delta.schema, JSON.parse(event.propertiesJson) as object);
   const cell = cellOf(delta.cells, occurredAt, event.source, event.currency ?? "");
   cell.count++;
@@ -72,7 +72,7 @@ function newDelta(source: string, receivedAt: Micros, occurredAt: Micros): Metri
   };
 }
 
-/** The cell of an instant, made if it is missing. */
+/** The cell of an instant, created if it is missing. */
 export function cellOf(
   cells: Map<string, RollupCell>,
   occurredAt: Micros,
@@ -89,7 +89,7 @@ export function cellOf(
   return cell;
 }
 
-/** Adds a delta to those that are there already. */
+/** Merges a delta into that of the same name. */
 export function addDelta(deltas: Map<string, MetricDelta>, name: string, delta: MetricDelta): void {
   const known = deltas.get(name);
   if (!known) {
@@ -97,11 +97,11 @@ export function addDelta(deltas: Map<string, MetricDelta>, name: string, delta: 
     return;
   }
   known.count += delta.count;
-  see(known, delta.firstSeenAt, delta.source);
+  noteFirstSeen(known, delta.firstSeenAt, delta.source);
   known.lastReceivedAt = Math.max(known.lastReceivedAt, delta.lastReceivedAt);
   known.firstOccurredAt = Math.min(known.firstOccurredAt, delta.firstOccurredAt);
   known.lastOccurredAt = Math.max(known.lastOccurredAt, delta.lastOccurredAt);
-  if (delta.original) seeName(known, delta.original);
+  if (delta.original) noteName(known, delta.original);
   mergeSchema(known.schema, delta.schema);
   for (const [key, cell] of delta.cells) addCell(known.cells, key, cell);
 }
@@ -117,11 +117,11 @@ function addCell(cells: Map<string, RollupCell>, key: string, cell: RollupCell):
   for (const id of cell.profileIds) known.profileIds.add(id);
 }
 
-function seeName(delta: MetricDelta, original: { name: string; at: Micros }): void {
+function noteName(delta: MetricDelta, original: { name: string; at: Micros }): void {
   if (delta.original === undefined || original.at < delta.original.at) delta.original = original;
 }
 
-function see(delta: MetricDelta, at: Micros, source: string): void {
+function noteFirstSeen(delta: MetricDelta, at: Micros, source: string): void {
   if (at >= delta.firstSeenAt) return;
   delta.firstSeenAt = at;
   delta.source = source;

@@ -1,23 +1,23 @@
-/** Series of an aggregate: by group, a value for each bucket. */
+/** Series of an aggregate: one value per bucket for each group. */
 import { canonicalJson, parseJson } from "#shared/json/json.ts";
 import { addDecimals, zero, type Decimal } from "./decimal.ts";
 
-/** What is counted of one group. */
+/** The values of one group. */
 export interface Series<Profiles> {
-  /** JSON texts, of each field grouped by. */
+  /** JSON texts, one for each field of the grouping. */
   values: readonly string[];
   count: number[];
   sum: Decimal[];
-  /** None where there is no event with a profile. */
+  /** Undefined for buckets without profiles. */
   profiles: (Profiles | undefined)[];
 }
 
-/** Collects what is counted. Two values of a group are one when they are equal as JSON. */
+/** Collects series. Group values that are equal as JSON are one group. */
 export interface SeriesCollector<Profiles> {
-  /** Adds to the bucket of a group. @returns the series of that group. */
+  /** Adds to a bucket. @returns the series of its group. */
   add(bucket: number, values: readonly string[], count: number, sum: Decimal): Series<Profiles>;
   readonly size: number;
-  /** All series, in the order of their groups. */
+  /** All series in the order of their groups. */
   all(): Series<Profiles>[];
 }
 

@@ -1,10 +1,10 @@
-/** Metrics of the platform's own. */
+/** System metrics. */
 import { newUuid, type Uuid } from "#shared/values/ids.ts";
 
-// Nobody else can record events of these types.
+// Callers cannot record events of these types.
 const names: ReadonlySet<string> = new Set(["profile.created", "profile.merged", "profile.redacted"]);
 
-/** A metric that is to be registered. */
+/** A metric to register. */
 export function newMetric(name: string): { id: Uuid; name: string; system: boolean } {
   return { id: newUuid(), name, system: names.has(name) };
 }

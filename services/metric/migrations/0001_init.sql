@@ -12,59 +12,59 @@ CREATE TABLE metric.metrics (
   first_occurred_at timestamptz,
   last_occurred_at timestamptz,
   last_received_at timestamptz,
-  -- The name that its type was derived from, of the event that was received first of those that have one, and when that was.
+  -- Of the event received first among those with an original name.
   original_name text,
   original_name_at timestamptz,
   created_at timestamptz NOT NULL DEFAULT now(),
-  -- When anything that it shows last changed, but for its count.
+  -- Last change of anything shown, except the count.
   updated_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (property_id, id),
   UNIQUE (property_id, name),
   CHECK ((original_name IS NULL) = (original_name_at IS NULL))
 );
 
--- How many metrics of a property were registered by callers, which has a limit. Whoever registers one holds the row until it is done.
+-- Number of metrics that callers registered, which is limited. The row is locked while one is registered.
 CREATE TABLE metric.registrations (
   property_id uuid PRIMARY KEY,
   count integer NOT NULL
 );
 
--- Messages that were taken, so that one that comes again changes nothing.
+-- Messages that were counted, so that redelivered ones are skipped.
 CREATE TABLE metric.batches (
   property_id uuid NOT NULL,
   id uuid NOT NULL,
   taken_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, id)
 );
--- For their removal; next to nothing in size, as rows come in the order of time.
+-- For deletion. BRIN is tiny, because rows are inserted in time order.
 CREATE INDEX batches_taken ON metric.batches USING brin (taken_at);
 
--- What is kept of a property as a whole.
+-- State of a property.
 CREATE TABLE metric.properties (
   property_id uuid PRIMARY KEY,
-  -- The roll-ups that are shown.
+  -- The generation that queries read.
   generation integer NOT NULL,
-  -- What was received up to then is in the roll-ups from what was stored, whenever its messages come; null where the
-  -- roll-ups were made of messages alone.
+  -- Events received up to then were counted by a rebuild, so their messages are skipped. Null if messages alone were
+  -- counted.
   counted_up_to timestamptz,
-  -- The roll-ups that are being made anew beside them, from what is stored of events that were received up to then.
-  -- What is received later is added to both as it comes.
+  -- The generation of a rebuild, and the receipt time up to which it reads stored events. Messages of later events are
+  -- added to both generations.
   building integer,
   building_up_to timestamptz,
-  -- How far that has come, and when somebody was last at it.
+  -- Progress of the rebuild, and when its process last reported.
   built_at timestamptz,
   built_event_id uuid,
   built_events bigint NOT NULL DEFAULT 0,
   builder_seen_at timestamptz,
-  -- The last number that a profile was given.
+  -- The last ordinal given to a profile.
   profiles integer NOT NULL DEFAULT 0,
-  -- A Roaring bitmap of the numbers of profiles that were merged away, and the last merge that is in it.
+  -- A Roaring bitmap of the ordinals of merged profiles, and the last merge in it.
   merged bytea,
   merges_after uuid,
   CHECK ((building IS NULL) = (building_up_to IS NULL))
 );
 
--- Profiles as small numbers, given as they come up, so that sets of them are bitmaps.
+-- Small integers for profiles, given on first use, so that sets of profiles are bitmaps.
 CREATE TABLE metric.profiles (
   property_id uuid NOT NULL,
   profile_id uuid NOT NULL,
@@ -72,7 +72,7 @@ CREATE TABLE metric.profiles (
   PRIMARY KEY (property_id, profile_id)
 );
 
--- Who was merged into whom, one step at a time.
+-- Merges by ordinal, one step at a time.
 CREATE TABLE metric.merges (
   property_id uuid NOT NULL,
   source integer NOT NULL,
@@ -80,8 +80,8 @@ CREATE TABLE metric.merges (
   PRIMARY KEY (property_id, source)
 );
 
--- Events by when they happened, in quarters of an hour: every offset of a time zone is a multiple of that, so that the days of all zones
--- are made of whole ones. Rows change often while their quarter lasts, and find room on their page.
+-- Counts of events by quarter of an hour of their time. Since 1972 all time zone offsets are multiples of that, so that
+-- days of all zones consist of whole ones. Rows change often during their quarter, so pages keep free space.
 CREATE TABLE metric.rollups (
   property_id uuid NOT NULL,
   metric_id uuid NOT NULL,
@@ -95,7 +95,7 @@ CREATE TABLE metric.rollups (
   PRIMARY KEY (property_id, metric_id, generation, period, source, currency)
 ) WITH (fillfactor = 80);
 
--- Whose those events are: Roaring bitmaps of numbers of profiles. Apart, so that counts and sums are read without them.
+-- Roaring bitmaps of profile ordinals. A table of their own, so that counts and sums are read without them.
 CREATE TABLE metric.rollup_profiles (
   property_id uuid NOT NULL,
   metric_id uuid NOT NULL,
@@ -106,5 +106,5 @@ CREATE TABLE metric.rollup_profiles (
   profiles bytea NOT NULL,
   PRIMARY KEY (property_id, metric_id, generation, period, source, currency)
 ) WITH (fillfactor = 80);
--- They are compressed already.
+-- Bitmaps are already compressed.
 ALTER TABLE metric.rollup_profiles ALTER COLUMN profiles SET STORAGE EXTERNAL;

@@ -38,7 +38,7 @@ export function aggregateMetric(context: MetricContext): ServiceImpl<typeof Metr
   ): Promise<AggregateMetricResponse> {
     const options = onwardReadOptions(handlerContext);
     const reader = context.reads.of(property, handlerContext.signal);
-    // Before anything that is answered is read.
+    // Read before the data, so that every event up to as_of is in the answer.
     const { recorded, counted } = await readAsOf(context.events, reader, request.propertyId, options);
     const metric = await findMetric(context, reader, property, request.metric, options);
     checkPaths(query, metric.schema);
@@ -71,7 +71,7 @@ async function findMetric(
   const ids = wanted.case === "metricId" ? [decodeId("mtr", wanted.value, "metric_id")] : [];
   const row =
     wanted.case === "name"
-      ? // Stored in this form; what is no name at all is that of no metric.
+      ? // Names are stored with dots. An invalid name matches no metric.
         await findByName(context, reader, property, wanted.value.replaceAll("_", "."), options)
       : (await readMetrics(reader, [property, ids, []]))[0];
   if (!row) {

@@ -13,8 +13,8 @@ import { toMetric } from "../mapping.ts";
 import { readMetrics, type MetricRow } from "../sql/metrics.ts";
 import { countRegistration, insertMetric } from "../sql/registrations.ts";
 
-/** The same operation has made it: what this call counted is undone. */
-class MadeBefore extends Error {
+/** Thrown if the operation created the metric before, to roll back the count. */
+class AlreadyCreated extends Error {
   readonly row: MetricRow;
 
   constructor(row: MetricRow) {
@@ -33,12 +33,12 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
     }
     const id = operationId === undefined ? newUuid() : decodeId("op", operationId, "operation_id");
     const row = await withTransaction(database, async (tx) => {
-      // First, so that whoever waits for a name waits for one that counts no more.
+      // Counted first, so that all calls lock the count before the name. This avoids deadlocks.
       const [counted] = await countRegistration(tx, [property]);
       const [made] = await insertMetric(tx, [property, id, reading.name, description ?? null]);
       if (!made) {
         const [own] = operationId === undefined ? [] : await readMetrics(tx, [property, [id], []]);
-        if (own) throw new MadeBefore(own);
+        if (own) throw new AlreadyCreated(own);
         throw new DaybookError("metric_exists", "`name` is taken: the property has a metric of this name already.", {
           param: "name",
         });
@@ -49,7 +49,7 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
       }
       return made;
     }).catch((error: unknown) => {
-      if (error instanceof MadeBefore) return error.row;
+      if (error instanceof AlreadyCreated) return error.row;
       throw error;
     });
     return create(CreateMetricResponseSchema, { metric: toMetric(row) });

@@ -6,13 +6,13 @@ import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import type { MetricContext } from "../context.ts";
 import { beginRebuild, findPropertyIds } from "../sql/properties.ts";
 
-// No event that was counted already was received later than that, however the clocks of the machines differ.
+// Upper bound of the clock skew: no counted event was received later than now plus this.
 const clockDifferenceMaxSeconds = 2;
-// Whoever counts must know of the building before then; else it is begun once more. Somebody may hold the property for a moment.
+// Consumers must see the rebuild within the skew. A begin that waited longer for the row lock is retried.
 const beginMsMax = 1_000;
 const attemptsMax = 10;
 
-/** @param wake has the building begin at once. */
+/** @param wake starts the rebuild at once. */
 export function rebuildRollups(
   { database }: MetricContext,
   wake: () => void,
@@ -20,7 +20,7 @@ export function rebuildRollups(
   return async ({ propertyId }) => {
     const property = propertyId === undefined ? null : decodeId("prop", propertyId, "property_id");
     const wanted = await findPropertyIds(database, [property]);
-    // One after the other, so that none waits for who holds another.
+    // One at a time, so that no property waits for the lock of another.
     for (const { property_id: id } of wanted) await begin(id);
     wake();
     return create(RebuildRollupsResponseSchema, { properties: wanted.length });

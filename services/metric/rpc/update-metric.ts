@@ -20,7 +20,7 @@ export function updateMetric({ database, clock }: ServiceContext): ServiceImpl<t
     const problem = descriptionProblem(description);
     if (problem) throw DaybookError.ofFields([problem]);
     const row = await withTransaction(database, async (tx) => {
-      // Noted like a batch: both are taken once.
+      // Recorded like a batch, so that it happens once.
       const isNew =
         operation === undefined ||
         (await takeBatches(tx, [formatMicros(clock.nowMicros()), [{ property_id: property, id: operation }]])).length >

@@ -5,7 +5,7 @@ import type { Instant } from "#shared/values/time.ts";
 
 const batches = columns(2, { property_id: "uuid", id: "uuid" });
 
-/** Notes batches as taken. Those that were taken before give no row. */
+/** Records batches as counted. Those recorded before give no row. */
 export const takeBatches = statement<[now: Instant, batches: Rows<typeof batches>], { id: Uuid }>(
   "metric.batches.take",
   `INSERT INTO metric.batches (property_id, id, taken_at)
@@ -16,7 +16,7 @@ export const takeBatches = statement<[now: Instant, batches: Rows<typeof batches
   batches,
 );
 
-/** One row for each removed. */
+/** Gives a row for each deleted batch. */
 export const deleteBatches = statement<[takenBefore: Instant, rowsMax: number], { gone: boolean }>(
   "metric.batches.delete",
   `DELETE FROM metric.batches WHERE ctid = ANY(ARRAY(
@@ -24,7 +24,7 @@ export const deleteBatches = statement<[takenBefore: Instant, rowsMax: number], 
    )) RETURNING true AS gone`,
 );
 
-/** Batches that were taken, among some. */
+/** The recorded ones of some batches. */
 export const findBatches = statement<[property: Uuid, ids: readonly Uuid[]], { id: Uuid }>(
   "metric.batches.find",
   `SELECT b.id

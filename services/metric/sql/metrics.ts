@@ -18,13 +18,12 @@ export interface MetricRow {
   last_occurred_at: Micros | null;
   last_received_at: Micros | null;
   original_name: string | null;
-  /** When the event was received that it is from. */
+  /** Receipt time of the event with that name. */
   original_name_at: Micros | null;
   created_at: Micros;
   updated_at: Micros;
 }
 
-/** The columns of a MetricRow. */
 export const shown = `id, name, source, system, description, first_seen_at, schema, event_count, first_occurred_at, last_occurred_at,
   last_received_at, original_name, original_name_at, created_at, updated_at`;
 
@@ -33,7 +32,7 @@ export const readMetrics = statement<[property: Uuid, ids: readonly Uuid[], name
   `SELECT ${shown} FROM metric.metrics WHERE property_id = $1 AND (id = ANY($2::uuid[]) OR name = ANY($3::text[]))`,
 );
 
-/** A filter that is null matches all. */
+/** Null filters match all. */
 export const listMetrics = statement<
   [
     property: Uuid,
@@ -54,10 +53,7 @@ export const listMetrics = statement<
 
 const registered = columns(2, { id: "uuid", name: "text", system: "boolean" });
 
-/**
- * Registers metrics that are not there yet, in the order of their names, so that two of these never wait for each
- * other in a circle.
- */
+/** Registers missing metrics. Ordered by name, so that concurrent calls cannot deadlock. */
 export const registerMetrics = statement<[property: Uuid, metrics: Rows<typeof registered>]>(
   "metric.metrics.register",
   `INSERT INTO metric.metrics (property_id, id, name, system)
@@ -68,7 +64,7 @@ export const registerMetrics = statement<[property: Uuid, metrics: Rows<typeof r
   registered,
 );
 
-/** Reads metrics and holds off other writers until the end of the transaction, in the order of their names. */
+/** Reads and locks metrics, ordered by name. */
 export const lockMetrics = statement<
   [property: Uuid, names: readonly string[]],
   Pick<MetricRow, "id" | "name" | "source" | "first_seen_at" | "schema" | "original_name_at">
@@ -95,7 +91,7 @@ const updates = columns(2, {
   original_name_at: "timestamptz?",
 });
 
-/** Adds to what is known of metrics. A schema or an original name that is null stays as it is. */
+/** Adds to metrics. A null schema or original name keeps the stored one. */
 export const updateMetrics = statement<[property: Uuid, updates: Rows<typeof updates>]>(
   "metric.metrics.update",
   `UPDATE metric.metrics m
@@ -114,16 +110,15 @@ export const updateMetrics = statement<[property: Uuid, updates: Rows<typeof upd
   updates,
 );
 
-/** Answers if the schema is there. */
+/** Succeeds if the schema exists. */
 export const probe = statement<[]>("metric.metrics.probe", `SELECT FROM metric.metrics LIMIT 0`);
 
-/** Locks all metrics of a property, in the order of their names. */
+/** Locks all metrics of a property, ordered by name. */
 export const lockAllMetrics = statement<[property: Uuid], { id: Uuid }>(
   "metric.metrics.lock_all",
   `SELECT id FROM metric.metrics WHERE property_id = $1 ORDER BY name FOR UPDATE`,
 );
 
-/** The ids of all metrics of a property. */
 export const readMetricIds = statement<[property: Uuid], { id: Uuid }>(
   "metric.metrics.read_ids",
   `SELECT id FROM metric.metrics WHERE property_id = $1`,
@@ -131,7 +126,7 @@ export const readMetricIds = statement<[property: Uuid], { id: Uuid }>(
 
 const counts = columns(2, { id: "uuid", count: "bigint" });
 
-/** Sets how many events were counted. */
+/** Sets the number of counted events. */
 export const setEventCounts = statement<[property: Uuid, counts: Rows<typeof counts>]>(
   "metric.metrics.set_event_counts",
   `UPDATE metric.metrics m SET event_count = u.count

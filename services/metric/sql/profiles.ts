@@ -1,9 +1,9 @@
-/** Ordinals of profiles, and which of them were merged into which. */
+/** Ordinals of profiles, and merges of profiles. */
 import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
-/** Those without a number give no row. */
+/** Profiles without an ordinal give no row. */
 export const findOrdinals = statement<
   [property: Uuid, profiles: readonly Uuid[]],
   { profile_id: Uuid; number: number }
@@ -35,7 +35,7 @@ export const insertMerges = statement<[property: Uuid, merges: Rows<typeof merge
   merges,
 );
 
-/** Those that were not merged away give no row. */
+/** Ordinals that were not merged give no row. */
 export const findMerges = statement<
   [property: Uuid, ordinals: readonly number[]],
   { source: number; survivor: number }

@@ -3,7 +3,7 @@ import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
-/** A row of metric.properties, as far as counting needs it. */
+/** The columns of metric.properties that counting needs. */
 export interface PropertyRow {
   property_id: Uuid;
   generation: number;
@@ -12,25 +12,24 @@ export interface PropertyRow {
   building_up_to: Micros | null;
 }
 
-/** Those that nothing was counted of give no row. */
+/** Properties of which nothing was counted give no row. */
 export const readProperties = statement<[properties: readonly Uuid[]], PropertyRow>(
   "metric.properties.read",
   `SELECT property_id, generation, counted_up_to, building, building_up_to FROM metric.properties WHERE property_id = ANY($1::uuid[])`,
 );
 
-/** Adds properties that nothing was counted of before. */
 export const addProperties = statement<[properties: readonly Uuid[]]>(
   "metric.properties.add",
   `INSERT INTO metric.properties (property_id, generation) SELECT p, 1 FROM unnest($1::uuid[]) AS p ORDER BY p ON CONFLICT DO NOTHING`,
 );
 
-/** Holds off who would give out ordinals of profiles too, until the end of the transaction. */
+/** Locks the ordinals of a property until the end of the transaction. */
 export const lockOrdinals = statement<[property: Uuid]>(
   "metric.properties.lock",
   `SELECT FROM metric.properties WHERE property_id = $1 FOR UPDATE`,
 );
 
-/** Takes ordinals. @returns the last of them. */
+/** Reserves ordinals. @returns the last one. */
 export const takeOrdinals = statement<[property: Uuid, count: number], { last: number }>(
   "metric.properties.take_numbers",
   `UPDATE metric.properties SET profiles = profiles + $2 WHERE property_id = $1 RETURNING profiles AS last`,
@@ -46,13 +45,13 @@ export const writeMerged = statement<[property: Uuid, merged: Buffer, mergesAfte
   `UPDATE metric.properties SET merged = $2, merges_after = greatest(merges_after, $3) WHERE property_id = $1`,
 );
 
-/** The properties that there are. */
+/** All properties, or the one given. */
 export const findPropertyIds = statement<[property: Uuid | null], { property_id: Uuid }>(
   "metric.properties.find_ids",
   `SELECT property_id FROM metric.properties WHERE $1::uuid IS NULL OR property_id = $1`,
 );
 
-/** Begins to count a property anew. The build covers what is received up to that many seconds from now. */
+/** Begins a rebuild, or begins it again. It covers events received up to that many seconds from now. */
 export const beginRebuild = statement<[property: Uuid, seconds: number], { property_id: Uuid }>(
   "metric.properties.begin_building",
   `UPDATE metric.properties
@@ -62,7 +61,7 @@ export const beginRebuild = statement<[property: Uuid, seconds: number], { prope
    RETURNING property_id`,
 );
 
-/** A property that is counted anew, and how far that has come. */
+/** A rebuild and its progress. */
 export interface RebuildRow {
   property_id: Uuid;
   generation: number;
@@ -72,7 +71,7 @@ export interface RebuildRow {
   built_event_id: Uuid | null;
 }
 
-/** Takes over a property that is to be counted anew and that nobody is at. */
+/** Claims a rebuild that no process runs. */
 export const claimRebuild = statement<[silentSeconds: number], RebuildRow>(
   "metric.properties.claim_building",
   `UPDATE metric.properties SET builder_seen_at = clock_timestamp()
@@ -84,13 +83,13 @@ export const claimRebuild = statement<[silentSeconds: number], RebuildRow>(
    RETURNING property_id, generation, building, building_up_to, built_at, built_event_id`,
 );
 
-/** Says that somebody is at it. No row when it was begun anew. */
+/** Keeps the claim of a rebuild. No row if it was begun again. */
 export const touchRebuild = statement<[property: Uuid, building: number], { property_id: Uuid }>(
   "metric.properties.touch_building",
   `UPDATE metric.properties SET builder_seen_at = clock_timestamp() WHERE property_id = $1 AND building = $2 RETURNING property_id`,
 );
 
-/** Notes how far it has come. No row when it was begun anew. */
+/** Stores the progress of a rebuild. No row if it was begun again. */
 export const advanceRebuild = statement<
   [property: Uuid, building: number, receivedAt: Instant, event: Uuid, count: number],
   { property_id: Uuid }
@@ -101,7 +100,7 @@ export const advanceRebuild = statement<
    WHERE property_id = $1 AND building = $2 RETURNING property_id`,
 );
 
-/** Shows what was built from now on. No row when it was begun anew. */
+/** Makes the rebuilt generation the one that queries read. No row if the rebuild was begun again. */
 export const finishRebuild = statement<[property: Uuid, building: number], { property_id: Uuid }>(
   "metric.properties.finish_building",
   `UPDATE metric.properties SET generation = building, counted_up_to = building_up_to, building = NULL, building_up_to = NULL

@@ -1,9 +1,9 @@
-/** What callers say of metrics themselves: that there is to be one, and what it is about. */
+/** Metrics that callers create and describe. */
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { shown, type MetricRow } from "./metrics.ts";
 
-/** Makes a metric that has no events yet. Gives no row when the name is taken. */
+/** Creates a metric without events. No row if the name is taken. */
 export const insertMetric = statement<[property: Uuid, id: Uuid, name: string, description: string | null], MetricRow>(
   "metric.registrations.insert",
   `INSERT INTO metric.metrics (property_id, id, name, description) VALUES ($1, $2, $3, $4)
@@ -11,7 +11,7 @@ export const insertMetric = statement<[property: Uuid, id: Uuid, name: string, d
    RETURNING ${shown}`,
 );
 
-/** Counts one more, and holds off others of the property until the end of the transaction. */
+/** Counts a registration, and locks the count until the end of the transaction. */
 export const countRegistration = statement<[property: Uuid], { count: number }>(
   "metric.registrations.count",
   `INSERT INTO metric.registrations AS r (property_id, count) VALUES ($1, 1)
@@ -20,8 +20,8 @@ export const countRegistration = statement<[property: Uuid], { count: number }>(
 );
 
 /**
- * Describes a metric; the platform's own gives no row. The name is asked for too: as long as there are no statistics,
- * either index may be taken, and then each finds one row.
+ * Describes a metric; system metrics give no row. The name is a condition too: before there are statistics the planner
+ * may use either index, and each finds one row.
  */
 export const describeMetric = statement<
   [property: Uuid, id: Uuid, description: string | null, name: string],

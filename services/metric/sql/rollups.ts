@@ -1,4 +1,4 @@
-/** Roll-ups: what is added to them, and what is read of them. */
+/** Roll-ups and their sets of profiles. */
 import type { Micros } from "#shared/values/clock.ts";
 import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
@@ -8,7 +8,7 @@ import type { Instant } from "#shared/values/time.ts";
 const key = { metric_id: "uuid", period: "timestamptz", source: "text", currency: "text" } as const;
 const added = columns(3, { ...key, events: "bigint", value: "numeric" });
 
-/** Adds to roll-ups, in the order of their keys. */
+/** Adds to roll-ups, ordered by key. */
 export const addToRollups = statement<[property: Uuid, generation: number, rollups: Rows<typeof added>]>(
   "metric.rollups.add",
   `INSERT INTO metric.rollups AS r (property_id, generation, metric_id, period, source, currency, events, value)
@@ -22,7 +22,7 @@ export const addToRollups = statement<[property: Uuid, generation: number, rollu
 
 const wantedSets = columns(3, { ...key, at: "integer" });
 
-/** Reads sets of profiles. `at` says which of those that were asked for a row is. */
+/** Reads sets of profiles. `at` identifies the requested key. */
 export const readSets = statement<
   [property: Uuid, generation: number, keys: Rows<typeof wantedSets>],
   { at: number; profiles: Buffer }
@@ -51,7 +51,7 @@ export const writeSets = statement<[property: Uuid, generation: number, sets: Ro
   written,
 );
 
-/** Which roll-ups of a metric. A source or a currency that is null matches all. */
+/** Selects roll-ups of a metric. A null source or currency matches all. */
 export type WithinParams = [
   property: Uuid,
   metric: Uuid,
@@ -66,7 +66,7 @@ export type WithinParams = [
 const within = `property_id = $1 AND metric_id = $2 AND generation = $3 AND period >= $4 AND period < $5
      AND ($7::text IS NULL OR source = $7) AND ($8::text IS NULL OR currency = $8)`;
 
-/** Sums of roll-ups by bucket, source and currency. */
+/** Sums by bucket, source and currency. */
 export const sumRollups = statement<
   WithinParams,
   {
@@ -83,7 +83,7 @@ export const sumRollups = statement<
    GROUP BY 1, 2, 3`,
 );
 
-/** The sets of profiles of the same roll-ups, a page at a time. */
+/** A page of the sets of profiles of these roll-ups. */
 export const readSetsWithin = statement<
   [...WithinParams, afterPeriod: Instant, afterSource: string, afterCurrency: string, limit: number],
   {
@@ -100,7 +100,7 @@ export const readSetsWithin = statement<
    ORDER BY period, source, currency LIMIT $12`,
 );
 
-/** How many events the roll-ups of metrics hold in all. */
+/** Number of events in the roll-ups of metrics. */
 export const countRollups = statement<
   [property: Uuid, metrics: readonly Uuid[], generation: number],
   { metric_id: Uuid; events: number }
@@ -119,13 +119,13 @@ const deleteOld = (table: string): string =>
      WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation < $3 LIMIT $4
    )) RETURNING true AS gone`;
 
-/** Deletes roll-ups that are not shown any more. One row for each. */
+/** Deletes roll-ups of older generations. Gives a row for each. */
 export const deleteOldRollups = statement<DeleteOldParams, { gone: boolean }>(
   "metric.rollups.delete_old",
   deleteOld("rollups"),
 );
 
-/** The same of the sets of profiles. */
+/** Deletes sets of profiles of older generations. Gives a row for each. */
 export const deleteOldSets = statement<DeleteOldParams, { gone: boolean }>(
   "metric.rollup_profiles.delete_old",
   deleteOld("rollup_profiles"),
