@@ -1,4 +1,4 @@
-/** `npm run bench`: starts all that it needs, runs the suites, prints ratios, and takes everything away again. */
+/** `npm run bench`: starts what it needs, runs the suites, prints ratios, and removes everything. */
 import { join } from "node:path";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startDaybook } from "./contestants/daybook.ts";
@@ -37,7 +37,7 @@ const suites: Record<string, Suite> = {
   "non-readers": nonReaders,
   fairness,
   stall,
-  // The last: what they put into the tables would make them others than those of the suites before.
+  // These come last, because their data would change the tables for other suites.
   list,
   aggregate,
   uniques,
@@ -46,7 +46,7 @@ const suites: Record<string, Suite> = {
 
 const resultsFile = join(import.meta.dirname, "results/latest.json");
 const startSecondsMax = 1_800;
-// More than the contestants of a suite, for their warm-up and the pauses.
+// More than a suite has contestants, to allow for warm-up and pauses.
 const runsPerRoundMax = 8;
 const stopTimeoutMs = 60_000;
 
@@ -61,7 +61,7 @@ async function bench(options: Options, owner: Owner, signal: AbortSignal): Promi
   const daybook = owner.own(await startDaybook(database, signal));
   const beforeRun = async (): Promise<void> => {
     signal.throwIfAborted();
-    // What one contestant wrote is on the disk before the next starts.
+    // Flushes what a contestant wrote before the next one starts.
     await database.pool.query("CHECKPOINT");
   };
   const comparisons: Comparison[] = [];
@@ -96,6 +96,6 @@ try {
   process.stderr.write(`The bench failed: ${isOurs ? error.stack : String(error)}\n`);
   process.exitCode = 1;
 } finally {
-  // Nothing is left to do but what hangs.
+  // Ends whatever still hangs.
   process.exit();
 }

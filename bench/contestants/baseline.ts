@@ -1,10 +1,10 @@
-/** What the baseline servers have in common: Fastify, its own parser of JSON, one route, and an answer with the id. */
+/** Shared by the baseline servers: Fastify with its own JSON parser, one route, and an answer with the id. */
 import { fastify } from "fastify";
 import pg from "pg";
 import { newUuid } from "#shared/values/ids.ts";
 import type { EventBody } from "../support/events.ts";
 
-/** A row as far as rows of the bench differ. */
+/** The columns in which rows of the bench differ. */
 export interface BaselineRow extends EventBody {
   id: string;
   receivedAt: string;
@@ -13,7 +13,7 @@ export interface BaselineRow extends EventBody {
 /** The property of all rows. */
 export const propertyId = "01980000-0000-7000-8000-000000000001";
 
-/** What the parent tells a baseline server, by environment. */
+/** Environment of a baseline server. */
 export interface BaselineEnv extends Record<string, string> {
   DATABASE_URL: string;
   BENCH_TABLE: string;
@@ -22,7 +22,7 @@ export interface BaselineEnv extends Record<string, string> {
 /**
  * Serves POST /v1/events.
  * @param connectionsMax to the database.
- * @param createInsert makes what writes one row; it settles when the row is committed.
+ * @param createInsert creates a function that writes one row and resolves when it is committed.
  */
 export async function serveBaseline(
   connectionsMax: number,

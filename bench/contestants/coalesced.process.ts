@@ -1,4 +1,4 @@
-/** The way of writing that Daybook has, and nothing else: while one INSERT is under way, rows gather for the next. */
+/** Writes like Daybook and does nothing else: while one INSERT is under way, rows gather for the next. */
 import { propertyId, serveBaseline, type BaselineRow } from "./baseline.ts";
 
 const connectionsMax = 1;

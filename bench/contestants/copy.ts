@@ -1,4 +1,4 @@
-/** COPY: the fastest way into PostgreSQL that a client has. It writes from the bench's own process. */
+/** COPY: a client's fastest way to write to PostgreSQL. It writes from the bench's own process. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import pg from "pg";
@@ -12,7 +12,7 @@ import { propertyId } from "./baseline.ts";
 const stopTimeoutMs = 10_000;
 const nothing = String.raw`\N`;
 
-/** Makes the contestant. Each batch is a COPY of its own, committed on its own, as a batch over HTTP is. */
+/** Each batch is one COPY and one commit, like a batch over HTTP. */
 export function copyContestant(
   { url, pool }: BenchDatabase,
   table: string,
@@ -23,7 +23,7 @@ export function copyContestant(
   const command = `COPY ${table} (property_id, id, type, profile_id, identifier_type, identifier_value, properties, value,
     currency, occurred_at, received_at, dedupe_id, source, backfill) FROM STDIN`;
   const now = new Date().toISOString();
-  // All of a line but the id, which is another for each row that is written.
+  // Lines without the id, which is new for each written row.
   const lines = batches.map((events) => events.map((event) => lineEnd(event, now)));
   let cursor = 0;
 
@@ -63,9 +63,9 @@ export function copyContestant(
   };
 }
 
-/** Nothing in an event of the bench needs to be escaped. */
+/** Needs no escaping, because events of the bench have no special characters. */
 function lineEnd({ type, identifier, properties, value, currency }: EventBody, now: string): string {
-  // As the events of people who are known: a profile, and no identifier.
+  // Like events of known people: a profile and no identifier.
   const whose = [createHash("md5").update(identifier.value).digest("hex"), nothing, nothing];
   const fields = [type, ...whose, JSON.stringify(properties), value, currency, now, now, nothing, "api", "f"];
   return `\t${fields.join("\t")}\n`;

@@ -1,4 +1,4 @@
-/** Daybook as `npm start` runs it: one process, here over the bench's database. */
+/** Runs Daybook as `npm start` does, on the bench's database. */
 import { join, resolve } from "node:path";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,20 +16,20 @@ import { startServer, type ServerProcess } from "../support/server-process.ts";
 export interface Daybook extends ServerProcess {
   /** A key of the live property. */
   key: string;
-  /** How its services are reached, by other gateways. */
+  /** Where other gateways reach its services. */
   services: { url: string; internalToken: string };
-  /** Makes another key of the live property, with a limit of its own. */
+  /** Creates another key of the live property, with this limit. */
   newKey: (requestsPerMinute: number) => Promise<string>;
-  /** Makes a property with a key, for a neighbour of the live one. */
+  /** Creates another property with a key. */
   newProperty: () => Promise<{ key: string; propertyId: Uuid }>;
-  /** The test property, in which nothing is recorded but what a suite puts there. */
+  /** The test property, with only what suites record in it. */
   other: { key: string; propertyId: Uuid };
   countEvents: () => Promise<number>;
-  /** Waits until everything that was recorded has gone through the outbox to its consumers. */
+  /** Waits until the outbox is empty and all consumers have no backlog. */
   settle: () => Promise<void>;
 }
 
-/** The folder in which a Daybook keeps how it is reached. */
+/** The data folder of Daybook. */
 export function dataFolder(database: BenchDatabase): string {
   return join(database.folder, "daybook");
 }
@@ -40,13 +40,13 @@ const batchItemsMax = 1000;
 const settleTimeoutMs = 30_000;
 const settlePollMs = 10;
 
-/** Starts Daybook, with a profile for everybody who has an event in the bench. */
+/** Starts Daybook with a profile for every person of the events. */
 export async function startDaybook(database: BenchDatabase, signal: AbortSignal): Promise<Daybook> {
   const key = newSecret("live");
   const testKey = newSecret("test");
   const env = {
     DATABASE_URL: database.url,
-    // The bus is in the process.
+    // The bus is within the process.
     NATS_URL: "",
     DATA_DIR: dataFolder(database),
     HOST: "127.0.0.1",
@@ -82,7 +82,7 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
   };
   try {
     await makeProfiles(daybook, signal);
-    // That they were made is recorded too.
+    // Profile creations are recorded as events too.
     await daybook.settle();
     return daybook;
   } catch (error) {
@@ -91,7 +91,7 @@ export async function startDaybook(database: BenchDatabase, signal: AbortSignal)
   }
 }
 
-/** An event of each person makes their profile. */
+/** One event per person creates their profile. */
 async function makeProfiles({ address, key }: Daybook, signal: AbortSignal): Promise<void> {
   const events = makeEvents(emailsMax);
   for (let from = 0; from < emailsMax; from += batchItemsMax) {
@@ -106,7 +106,7 @@ async function makeProfiles({ address, key }: Daybook, signal: AbortSignal): Pro
   }
 }
 
-/** What it writes for the command line. */
+/** Reads the address file that Daybook writes for the command line. */
 async function readServices(database: BenchDatabase): Promise<Daybook["services"]> {
   const text = await readFile(join(dataFolder(database), "connection.json"), "utf8");
   const { services_url: url, internal_token: internalToken } = JSON.parse(text) as Record<string, string>;

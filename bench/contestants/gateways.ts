@@ -1,17 +1,16 @@
-/** Gateways alone, each a process, over the services of a Daybook that runs. */
+/** Runs gateways as processes, over the services of a running Daybook. */
 import type { Owner } from "#shared/process/lifecycle.ts";
 import { eventually, freePort, startNode } from "../../test/support/processes.ts";
 import type { Daybook } from "./daybook.ts";
 
-/** Some gateways. */
 export interface Gateways {
   addresses: string[];
-  /** Of all of them together. */
+  /** Of all gateways together. */
   cpuSeconds: () => Promise<number>;
   residentBytes: () => Promise<number>;
 }
 
-/** Starts so many; `owner` is given the processes. */
+/** Starts gateways; `owner` closes their processes. */
 export async function startGateways({ services }: Daybook, count: number, owner: Owner): Promise<Gateways> {
   const started = await Promise.all(
     Array.from({ length: count }, async () => {
@@ -31,7 +30,7 @@ export async function startGateways({ services }: Daybook, count: number, owner:
         }),
       );
       const address = `http://127.0.0.1:${port}`;
-      // Whether the services are ready is not said by the port that they have for the command line; they are.
+      // Liveness, because the services' port for the command line does not report readiness.
       await eventually(async () => ((await fetch(`${address}/health/live`)).ok ? true : undefined), {
         explain: process.output,
       });

@@ -1,4 +1,4 @@
-/** Daybook as five processes over a NATS and a database of their own. */
+/** Runs Daybook as five processes, on a NATS and a database of their own. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
@@ -15,7 +15,7 @@ const limit = "1000000000";
 const settlePollMs = 50;
 const settleTimeoutMs = 60_000;
 
-/** Starts a mesh; `owner` is given all of it. */
+/** Starts a mesh; `owner` closes all of it. */
 export async function startMeshContestant(server: BenchDatabase, owner: Owner): Promise<Recorder> {
   const database = await createDatabase(server, "mesh", owner);
   const nats = owner.own(await startNats(join(server.folder, "nats")));
@@ -34,7 +34,7 @@ export async function startMeshContestant(server: BenchDatabase, owner: Owner): 
       const figures = texts.map((text) => Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1]));
       return figures.reduce((sum, figure) => sum + figure, 0);
     },
-    // What the platform records of profiles itself was not sent by the bench.
+    // Without system events, which the bench did not send.
     countEvents: () => countRows(database.pool, "event.events WHERE source <> 'system'"),
     async settle() {
       const deadlineMs = performance.now() + settleTimeoutMs;

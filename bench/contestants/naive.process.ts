@@ -1,7 +1,7 @@
-/** What one would write first: a prepared INSERT for each request. */
+/** The simplest server: a prepared INSERT per request. */
 import { propertyId, serveBaseline } from "./baseline.ts";
 
-// Beyond these it gains nothing at 64 connections.
+// More gain nothing at 64 connections.
 const connectionsMax = 12;
 
 await serveBaseline(connectionsMax, (pool, table) => {

@@ -1,4 +1,4 @@
-/** Profiles as barely as they can be served: one prepared statement a request, and nothing checked. */
+/** Serves profiles with one prepared statement per request and no checks. */
 import { fastify } from "fastify";
 import pg from "pg";
 import { newUuid } from "#shared/values/ids.ts";
@@ -9,7 +9,7 @@ interface UpsertBody {
   attributes: object;
 }
 
-// Beyond these it gains nothing at 64 connections.
+// More gain nothing at 64 connections.
 const connectionsMax = 12;
 const { DATABASE_URL, BENCH_TABLE = "" } = process.env as Partial<BaselineEnv>;
 const pool = new pg.Pool({ connectionString: DATABASE_URL, max: connectionsMax });

@@ -1,10 +1,10 @@
-/** Whoever records events one by one over HTTP, from many clients at once. */
+/** A contestant that records single events over HTTP from many concurrent clients. */
 import { randomUUID } from "node:crypto";
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { load, toRequest } from "../support/load.ts";
 import type { Contestant } from "../support/rounds.ts";
 
-/** A server that records, and how it is looked at. */
+/** A server that records, and how to observe it. */
 export interface Recorder {
   address: string;
   key: string;
@@ -13,10 +13,10 @@ export interface Recorder {
   settle: () => Promise<void>;
 }
 
-/** Clients at once. */
+/** Concurrent clients. */
 export const connections = 64;
 
-/** @param hasKeys whether each request comes with an Idempotency-Key of its own. */
+/** @param hasKeys whether each request has an Idempotency-Key of its own. */
 export function singleEventsContestant(
   name: string,
   recorder: Recorder,
@@ -42,7 +42,7 @@ export function singleEventsContestant(
 
 const digits = 12;
 
-/** A header with an Idempotency-Key, and what gives each request another one before it is sent. */
+/** An Idempotency-Key header, and a function that gives each request a new key. */
 function idempotencyKeys() {
   const prefix = `bench-${randomUUID()}-`;
   const value = prefix + "0".repeat(digits);

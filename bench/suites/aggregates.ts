@@ -1,15 +1,14 @@
-/** An aggregate of ninety days by day over five million events, against the same answer by SQL from the events. */
+/** Aggregates of 90 days by day over 5 million events, against SQL on the events. */
 import { makeHistory } from "../support/history.ts";
 import { load, toRequest } from "../support/load.ts";
 import { compare, type Contestant } from "../support/rounds.ts";
 import { percentile } from "../support/stats.ts";
 import type { Suite } from "./suite.ts";
 
-/** Counts and sums. */
 export const aggregate: Suite = (context) =>
   compareWithSql(context, "Count and sum", ["count", "sum_value"], "count(*), sum(value)");
 
-/** Profiles, each once a day. */
+/** Unique profiles per day. */
 export const uniques: Suite = (context) =>
   compareWithSql(context, "Unique profiles", ["unique_profiles"], "count(DISTINCT profile_id)");
 

@@ -1,4 +1,4 @@
-/** Events in batches, over HTTP to Daybook and by COPY into a table of the same shape. */
+/** Batches of events: over HTTP to Daybook, and by COPY into a table of the same shape. */
 import { copyContestant } from "../contestants/copy.ts";
 import { createEventTable } from "../support/database.ts";
 import { makeEvents } from "../support/events.ts";
@@ -10,7 +10,7 @@ const connections = 2;
 const batchItems = 1000;
 const batchesMax = 20;
 
-/** Daybook and COPY, with the same rows in the same batches. */
+/** Daybook and COPY write the same rows in the same batches. */
 export const batches: Suite = async (context) => {
   const { daybook, database, signal } = context;
   const events = makeEvents(batchItems * batchesMax);
@@ -38,7 +38,7 @@ export const batches: Suite = async (context) => {
   return { title: `Batches of ${batchItems}, ${connections} connections`, unit: "rows", samples, notes };
 };
 
-/** What an event takes on the disk, against its JSON. */
+/** Disk space of an event, compared with its JSON. */
 async function describeSize({ pool }: SuiteContext["database"], jsonBytes: number): Promise<string> {
   const { rows } = await pool.query<{ events: string; tables: string; indexes: string }>(
     `SELECT (SELECT count(*) FROM event.events) AS events, sum(pg_table_size(relid)) AS tables, sum(pg_indexes_size(relid)) AS indexes
@@ -48,7 +48,7 @@ async function describeSize({ pool }: SuiteContext["database"], jsonBytes: numbe
   const perEvent = (bytes: string | undefined): number => Number(bytes) / Number(size?.events);
   const [table, indexes] = [perEvent(size?.tables), perEvent(size?.indexes)];
   return (
-    `On disk an event takes ${Math.round(table)} bytes in the table and ${Math.round(indexes)} in the indexes; its JSON has ` +
-    `${Math.round(jsonBytes)}: ${((table + indexes) / jsonBytes).toFixed(1)} times as many.`
+    `On disk an event takes ${Math.round(table)} bytes in the table and ${Math.round(indexes)} in the indexes; ` +
+    `its JSON has ${Math.round(jsonBytes)}: ${((table + indexes) / jsonBytes).toFixed(1)} times as many.`
   );
 }

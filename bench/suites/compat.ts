@@ -1,4 +1,4 @@
-/** The compatibility surface: what it costs beside the native one, and how fast profiles are imported in bulk. */
+/** The compatibility surface: its cost compared with the native one, and the speed of imports. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";
@@ -10,7 +10,7 @@ const importItems = 10_000;
 const pollMs = 20;
 const importTimeoutMs = 120_000;
 
-/** POST /api/events against POST /v1/events, of the same events. */
+/** POST /api/events against POST /v1/events, with the same events. */
 export const compatEvents: Suite = async (context) => {
   const { daybook, signal } = context;
   const requests = makeEvents(emailsMax).map(({ type, identifier, properties, value, currency }) => {
@@ -35,7 +35,7 @@ export const compatEvents: Suite = async (context) => {
   return { title: `Events over the compatibility surface, ${connections} connections`, unit: "requests", samples };
 };
 
-/** From the 202 of an import of 10,000 profiles until its job is complete. Each run changes all of them. */
+/** From the 202 of an import of 10,000 profiles until its job is complete. Each run changes all profiles. */
 export const compatImport: Suite = async (context) => {
   const { daybook, signal } = context;
   const { address, other } = daybook;

@@ -1,4 +1,4 @@
-/** From the answer to the count: how long after 201 an event stands in its metric, while as many others come as half of what is possible. */
+/** Time from the 201 of an event until its metric counts it, at half of the maximum load. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { load, toRequest } from "../support/load.ts";
@@ -21,7 +21,7 @@ export const counted: Suite = async (context) => {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   let probes = 0;
 
-  /** Records an event of a type of its own, and waits for the metric that it makes. */
+  /** Records an event of a new type, and waits for its metric. */
   async function probe(): Promise<number> {
     const type = `probe.n${Date.now()}x${++probes}`;
     const body = JSON.stringify({ type, identifier: { type: "email", value: "probe@example.com" }, properties: {} });

@@ -1,4 +1,4 @@
-/** What a quiet property notices of a loud one: of a key at twenty times its limit, and of heavy aggregates. */
+/** How a quiet property is affected by a loud one: by a key at 20 times its limit, and by heavy aggregates. */
 import { emailsMax, makeEvents } from "../support/events.ts";
 import { load, toRequest, type LoadResult } from "../support/load.ts";
 import { compare, type Contestant, type Run } from "../support/rounds.ts";
@@ -29,7 +29,7 @@ export const fairness: Suite = async (context) => {
   const statuses = new Map<number, number>();
   await makeHeavyEvents();
 
-  /** Records what aggregates are to read, in the live property. */
+  /** Records the events of the heavy aggregates, in the live property. */
   async function makeHeavyEvents(): Promise<void> {
     const identifier = { type: "email", value: "heavy@example.com" };
     const properties = Object.fromEntries(conditions.map((key) => [key, key]));
@@ -48,7 +48,7 @@ export const fairness: Suite = async (context) => {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Asks for aggregates with many clients at once while `work` runs; then they go away. */
+  /** Runs `work` while many clients request aggregates; then they disconnect. */
   async function besideAggregates<T>(work: () => Promise<T>): Promise<T> {
     const filter = Object.fromEntries(conditions.map((key) => [`properties.${key}`, key]));
     const body = JSON.stringify({ metric: heavyType, ...range, filter });
@@ -68,7 +68,7 @@ export const fairness: Suite = async (context) => {
     }
   }
 
-  /** Sends many times the limit of a new key of the live property while the quiet one is measured. */
+  /** Loads a new key of the live property far above its limit while the quiet property is measured. */
   async function besideOverload(seconds: number, limit: number): Promise<LoadResult> {
     const requests = requestsOf(await daybook.newKey(limit));
     const options = { requests, connections: loudConnections, perSecond: loudPerSecond, seconds, signal };
@@ -96,7 +96,7 @@ export const fairness: Suite = async (context) => {
   const samples = await compare(
     [
       contestant(refused, (seconds) => besideOverload(seconds, 1)),
-      // What it is admitted comes at once: so much of its requests are writes.
+      // Admitted requests are writes, and come all at once.
       contestant(overloaded, (seconds) =>
         besideOverload(seconds, Math.round((loudPerSecond * seconds) / overloadFactor)),
       ),

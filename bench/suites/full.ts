@@ -1,4 +1,4 @@
-/** Recording with five million events there already, against a table that is empty at first. */
+/** Recording into a table with 5 million events, against a table that starts empty. */
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startDaybook } from "../contestants/daybook.ts";
 import { singleEventsContestant } from "../contestants/single-events.ts";

@@ -1,4 +1,4 @@
-/** What the guarantees of a single event cost: Idempotency-Key and rate limits, against doing without and against a bare handler. */
+/** The cost of Idempotency-Key and rate limits for single events, against none and against a bare handler. */
 import { resolve } from "node:path";
 import { Owner } from "#shared/process/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
@@ -8,7 +8,7 @@ import { compare } from "../support/rounds.ts";
 import { startServer } from "../support/server-process.ts";
 import type { Suite } from "./suite.ts";
 
-// Shares of it are leased all the while, and it is never reached.
+// Never reached, but shares of it are leased all the time.
 const limitPerMinute = 1_000_000;
 const table = "bare_events";
 const keyed = "with Idempotency-Key";

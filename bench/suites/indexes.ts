@@ -1,4 +1,4 @@
-/** What each index of the events costs those who record, and what the list that it is for would cost without it. */
+/** The cost of each index of events for recording, and the cost of its list without it. */
 import { propertyId } from "../contestants/baseline.ts";
 import { copyContestant } from "../contestants/copy.ts";
 import { createEventTable } from "../support/database.ts";
@@ -12,7 +12,7 @@ const batchItems = 1000;
 const batchesMax = 20;
 const looks = 5;
 
-// The condition of an index of a list, and what makes it that list.
+// The condition of each list's index, then that of the list.
 const page = "ORDER BY occurred_at DESC, id DESC LIMIT 51";
 const lists: Record<string, string> = {
   events_occurred: `occurred_at > '-infinity' ${page}`,
@@ -23,7 +23,7 @@ const lists: Record<string, string> = {
   events_identifier: "identifier_type = 'card' AND identifier_value = 'none' LIMIT 51",
 };
 
-/** COPY into a table with all indexes, and into tables that lack one each. */
+/** COPY into a table with all indexes, and into tables that each lack one. */
 export const indexes: Suite = async (context) => {
   const { database, signal } = context;
   const events = makeEvents(batchItems * batchesMax);
@@ -45,8 +45,8 @@ export const indexes: Suite = async (context) => {
   for (const name of names) {
     const query = `property_id = '${propertyId}' AND ${lists[name]}`;
     const [withIt, withoutIt] = [
-      await look(database, tables.get("") ?? "", query),
-      await look(database, tables.get(name) ?? "", query),
+      await measureQueryMs(database, tables.get("") ?? "", query),
+      await measureQueryMs(database, tables.get(name) ?? "", query),
     ];
     notes.push(`The list of ${name} takes ${withIt.toFixed(2)} ms with it and ${withoutIt.toFixed(2)} ms without.`);
   }
@@ -54,7 +54,7 @@ export const indexes: Suite = async (context) => {
   return { title: "What indexes of events cost", unit: "rows", samples, notes };
 };
 
-/** Drops the index of a table that is made as one of event.events is. */
+/** Drops the index with the definition of this index of event.events. */
 async function dropIndexLike({ pool }: SuiteContext["database"], table: string, name: string): Promise<void> {
   const { rows } = await pool.query<{ index: string }>(
     `SELECT i.indexrelid::regclass::text AS index FROM pg_index i
@@ -66,8 +66,8 @@ async function dropIndexLike({ pool }: SuiteContext["database"], table: string, 
   await pool.query(`DROP INDEX ${rows[0]?.index}`);
 }
 
-/** How long a look takes, in milliseconds. */
-async function look({ pool }: SuiteContext["database"], table: string, condition: string): Promise<number> {
+/** Duration of a query, in milliseconds. */
+async function measureQueryMs({ pool }: SuiteContext["database"], table: string, condition: string): Promise<number> {
   await pool.query(`ANALYZE ${table}`);
   const times: number[] = [];
   for (let turn = 0; turn < looks; turn++) {

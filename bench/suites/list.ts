@@ -1,4 +1,4 @@
-/** Pages of a list over a million profiles: the thousandth against the first. */
+/** The thousandth page of a list of a million profiles, against the first. */
 import type { BenchDatabase } from "../support/database.ts";
 import { load, toRequest } from "../support/load.ts";
 import { compare, type Contestant } from "../support/rounds.ts";
@@ -9,7 +9,7 @@ const pageNumber = 1_000;
 const connections = 8;
 const rowsPerStatement = 50_000;
 
-/** Both are pages of 50, newest first; paging by key makes them cost the same. */
+/** Pages of 50, newest first. With keyset paging both should cost the same. */
 export const list: Suite = async (context) => {
   const { daybook, database, signal } = context;
   const { key } = daybook.other;
@@ -35,11 +35,11 @@ export const list: Suite = async (context) => {
   };
 };
 
-/** Writes them into the tables of the profile service, each with an email; over HTTP it would take half an hour. */
+/** Writes profiles with an email directly into the tables, because HTTP would take half an hour. */
 async function makeProfiles({ pool }: BenchDatabase, propertyId: string, signal: AbortSignal): Promise<void> {
   for (let from = 0; from < profiles; from += rowsPerStatement) {
     signal.throwIfAborted();
-    // Ids are in the order of creation, as those of the service are: the first 48 bits are the milliseconds.
+    // Ids sort by creation like the service's: the first 48 bits are milliseconds.
     await pool.query(
       `WITH made AS (
          SELECT n, now() - interval '100 days' + n * interval '5 seconds' AS at FROM generate_series($2::int, $3::int) AS n
@@ -58,7 +58,7 @@ async function makeProfiles({ pool }: BenchDatabase, propertyId: string, signal:
   await pool.query("VACUUM (ANALYZE) profile.profiles, profile.identifiers");
 }
 
-/** Goes through the pages before. */
+/** Reads all pages before it. */
 async function findCursor({ daybook, signal }: SuiteContext, key: string): Promise<string> {
   let cursor = "";
   for (let page = 1; page < pageNumber; page++) {

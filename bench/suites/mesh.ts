@@ -1,4 +1,4 @@
-/** Events one by one: the mesh of five processes against the single one. */
+/** Single events: the mesh of five processes against the single process. */
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startMeshContestant } from "../contestants/mesh.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";

@@ -1,4 +1,6 @@
-/** Sockets that ask for large pages and never read: what a normal client of the same gateway notices of them, and what memory they take. */
+/**
+ * Sockets that request large pages and never read: their effect on a normal client of the gateway, and on its memory.
+ */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Owner } from "#shared/process/lifecycle.ts";
@@ -10,13 +12,13 @@ import { compare, type Contestant } from "../support/rounds.ts";
 import { spread } from "../support/stats.ts";
 import type { Suite } from "./suite.ts";
 
-// A page of 8 MB.
+// Pages of 8 MB.
 const pageItems = 100;
 const eventBytes = 80_000;
 const batchItems = 20;
 const normalPerSecond = 100;
 const normalConnections = 4;
-// For the pages that will be made to be made.
+// Time for the gateway to prepare the pages.
 const settleMs = 1_000;
 const mebibyte = 1024 * 1024;
 
@@ -57,7 +59,9 @@ export const nonReaders: Suite = async (context) => {
       context,
     );
     return {
-      title: `Sockets that never read pages of ${Math.round((pageItems * eventBytes) / 1e6)} MB, beside a normal client`,
+      title:
+        `Sockets that never read pages of ${Math.round((pageItems * eventBytes) / 1e6)} MB, ` +
+        "beside a normal client",
       unit: "requests",
       samples,
       pairs: [
@@ -66,7 +70,8 @@ export const nonReaders: Suite = async (context) => {
       ],
       notes: [...growths].map(([count, all]) => {
         const { median, min, max } = spread(all);
-        return `Beside ${count} the gateway's memory grew by ${median.toFixed(0)} MB (${min.toFixed(0)} to ${max.toFixed(0)}).`;
+        const range = `${min.toFixed(0)} to ${max.toFixed(0)}`;
+        return `Beside ${count} the gateway's memory grew by ${median.toFixed(0)} MB (${range}).`;
       }),
     };
   } finally {
@@ -77,7 +82,7 @@ export const nonReaders: Suite = async (context) => {
 function ask(address: string, request: Buffer): Socket {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname, () => socket.write(request));
-  // Sooner or later the gateway closes it.
+  // The gateway closes it eventually.
   socket.on("error", () => undefined);
   return socket.pause();
 }

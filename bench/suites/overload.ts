@@ -1,4 +1,4 @@
-/** A key that sends twenty times what it may, to two gateways at once: how much of its limit it is given, and what a quiet key notices of it. */
+/** A key at 20 times its limit, on two gateways: how much of the limit it gets, and the effect on a quiet key. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startGateways } from "../contestants/gateways.ts";
@@ -10,20 +10,20 @@ import type { Suite } from "./suite.ts";
 
 const gatewayCount = 2;
 const overloadFactor = 20;
-// At each gateway.
+// Per gateway.
 const loudPerSecond = 1_000;
 const loudConnections = 16;
 const quietPerSecond = 100;
 const quietConnections = 4;
 const windowMs = 60_000;
-// A run is to begin and to end within a window; this is for what surrounds it.
+// A run must lie within one window; this is the time around it.
 const marginMs = 4_000;
 const secondsMax = (windowMs - 2 * marginMs) / 1000;
 
 export const overload: Suite = async (context) => {
   const { daybook, signal } = context;
   const owner = new Owner();
-  // Of the limit, what each run was given, and what it sent.
+  // Per run, relative to the limit: what was admitted, and what was sent.
   const admittedShares: number[] = [];
   const sentFactors: number[] = [];
   try {
@@ -38,7 +38,7 @@ export const overload: Suite = async (context) => {
         ),
       );
 
-    /** What a run of the loud key is: made before it begins, so that the load generator is not busy with it then. */
+    /** Prepares a run of the loud key, so that the load generator is not busy with it later. */
     async function prepareLoud(seconds: number): Promise<{ limit: number; run: () => Promise<LoadResult[]> }> {
       const limit = Math.round((gatewayCount * loudPerSecond * seconds) / overloadFactor);
       const requests = requestsOf(await daybook.newKey(limit));
@@ -48,7 +48,7 @@ export const overload: Suite = async (context) => {
       return { limit, run };
     }
 
-    /** Sends twenty times the limit of a new key, beside what the quiet one sends. */
+    /** Loads a new key at 20 times its limit, beside the quiet key. */
     async function both(seconds: number): Promise<Run> {
       const { limit, run } = await prepareLoud(seconds);
       const [loud, beside] = await Promise.all([run(), quietly(seconds)]);
@@ -81,8 +81,10 @@ export const overload: Suite = async (context) => {
       unit: "requests",
       samples,
       notes: [
-        `Of its limit the key was given ${percent(median)} (${percent(min)} to ${percent(max)}), never more; it sent ${spread(sentFactors).median.toFixed(1)} times that.`,
-        "Requests and CPU time are of both keys, those that were refused too, in the gateways alone; latencies are of the quiet key.",
+        `Of its limit the key was given ${percent(median)} (${percent(min)} to ${percent(max)}), never more; ` +
+          `it sent ${spread(sentFactors).median.toFixed(1)} times that.`,
+        "Requests and CPU time are of both keys, those that were refused too, in the gateways alone; " +
+          "latencies are of the quiet key.",
       ],
     };
   } finally {
@@ -90,13 +92,13 @@ export const overload: Suite = async (context) => {
   }
 };
 
-/** Waits for the next window unless there is room for a run in this one. */
+/** Waits for the next window unless a run fits into this one. */
 async function waitForRoom(runMs: number, signal: AbortSignal): Promise<void> {
   const leftMs = windowMs - (Date.now() % windowMs);
   if (leftMs < runMs + marginMs) await sleep(leftMs + marginMs / 4, undefined, { signal });
 }
 
-/** What both gateways did; latencies are of the slower one for the quiet key. */
+/** Sums of both gateways; latencies are of the quiet key on the slower gateway. */
 function toRun(quiet: readonly LoadResult[], loud: readonly LoadResult[]): Run {
   const all = [...quiet, ...loud];
   return {

@@ -1,4 +1,4 @@
-/** Profiles one by one, from many clients at once: read by id, and upserted. */
+/** Single profiles from many concurrent clients: reads by id, and upserts. */
 import { resolve } from "node:path";
 import { newUuid } from "#shared/values/ids.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
@@ -15,7 +15,7 @@ const bareServer = resolve(import.meta.dirname, "../contestants/profiles.process
 
 const emailOf = (index: number): string => `member${index}@example.com`;
 
-/** An upsert of a person; each turn writes other values, so that it always changes something. */
+/** An upsert of a person. Each turn writes new values, so that it always changes something. */
 const upsertBody = (index: number, turn: number): string =>
   JSON.stringify({
     identifiers: [{ type: "email", value: emailOf(index) }],
@@ -94,7 +94,7 @@ async function compareWithBare(
   }
 }
 
-/** @returns the ids of the people, in order. */
+/** @returns the ids of the profiles, in order. */
 async function makeDaybookProfiles({ daybook: { address, key }, signal }: SuiteContext): Promise<string[]> {
   const itemsMax = 100;
   const ids: string[] = [];

@@ -1,4 +1,4 @@
-/** Events one by one, from many clients at once. */
+/** Single events from many concurrent clients. */
 import { resolve } from "node:path";
 import { Owner } from "#shared/process/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
@@ -15,7 +15,7 @@ const baselines = [
   { name: "coalesced INSERT", table: "coalesced_events", file: "coalesced.process.ts" },
 ];
 
-/** Daybook, a handler with one INSERT a request, and one that coalesces and does nothing else. */
+/** Daybook, a handler with one INSERT per request, and one that only coalesces. */
 export const singleEvents: Suite = async (context) => {
   const { daybook, database, signal } = context;
   const requests = makeEvents(emailsMax).map((event) =>

@@ -1,4 +1,4 @@
-/** How long others wait beside the heaviest requests: a probe is asked every 10 ms meanwhile. */
+/** How long other requests wait beside the heaviest ones. A probe is sent every 10 ms. */
 import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { worstRequests, type WorstRequest } from "../../test/support/worst-requests.ts";
@@ -6,7 +6,7 @@ import { spread } from "../support/stats.ts";
 import type { Suite } from "./suite.ts";
 
 const probeEveryMs = 10;
-// Garbage of one request is not to be held against the next.
+// So that garbage of one request does not slow the next one.
 const settleMs = 500;
 const stallMsMax = 250;
 const pageEventBytes = 250_000;
@@ -14,7 +14,7 @@ const pageEvents = 64;
 const pageEventsPerRequest = 7;
 const pagePath = `/v1/events?filter[type]=stall.page&page[limit]=${pageEvents}`;
 
-/** What is sent, and what it is called. */
+/** A heavy request and its name. */
 interface Heavy {
   name: string;
   path: string;
@@ -36,7 +36,7 @@ export const stall: Suite = async ({ daybook, rounds, signal }) => {
     }
   }
 
-  /** The longest that the probe waited while the work was done. */
+  /** The longest time that a probe took during the work. */
   async function stallOf(work: () => Promise<void>): Promise<number> {
     const over = new AbortController();
     let longestMs = 0;
@@ -74,7 +74,7 @@ export const stall: Suite = async ({ daybook, rounds, signal }) => {
       await sleep(settleMs, undefined, { signal });
       const longestMs = await stallOf(async () => {
         await send(path, body, statuses.get(name));
-        // What a job does behind its answer.
+        // Jobs work after their answer.
         await daybook.settle();
       });
       stalls.get(name)?.push(longestMs);
@@ -93,12 +93,14 @@ export const stall: Suite = async ({ daybook, rounds, signal }) => {
     samples: new Map(),
     notes: [
       ...lines,
-      `The machine was busy for ${(busy * 100).toFixed(0)} % of the time, with this, the load generator and whatever else. It is promised that nobody waits longer than ${stallMsMax} ms.`,
+      `The machine was busy for ${(busy * 100).toFixed(0)} % of the time, ` +
+        "with this, the load generator and whatever else. " +
+        `It is promised that nobody waits longer than ${stallMsMax} ms.`,
     ],
   };
 };
 
-/** Records events that fill a page. */
+/** Records enough events to fill a page. */
 async function fillPage(record: (body: string) => Promise<void>): Promise<void> {
   const properties = { text: "x".repeat(pageEventBytes) };
   const event = { type: "stall.page", identifier: { type: "email", value: "page@example.com" }, properties };
@@ -107,7 +109,7 @@ async function fillPage(record: (body: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** Of all processors together, since the machine was started. */
+/** CPU times of all processors since boot. */
 function cpuTimes(): { busy: number; all: number } {
   let [busy, all] = [0, 0];
   for (const { times } of cpus()) {

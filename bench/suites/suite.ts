@@ -3,11 +3,11 @@ import type { BenchDatabase } from "../support/database.ts";
 import type { Comparison } from "../support/report.ts";
 import type { Rounds } from "../support/rounds.ts";
 
-/** What a suite works with: all suites share one database and one Daybook. */
+/** Shared by all suites: one database and one Daybook. */
 export interface SuiteContext extends Rounds {
   database: BenchDatabase;
   daybook: Daybook;
 }
 
-/** Measures one thing. Closes what it starts. */
+/** Measures one thing, and closes what it started. */
 export type Suite = (context: SuiteContext) => Promise<Comparison>;

@@ -1,3 +1,6 @@
-/** Loaded into every server process before its own code: tells the bench what CPU time it took, and ends when the bench is gone. */
+/**
+ * Loaded into every server process before its code. Reports CPU time to the bench, and ends the process when the bench
+ * ends.
+ */
 process.on("message", () => process.send?.(process.cpuUsage()));
 process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));

@@ -1,4 +1,4 @@
-/** The one PostgreSQL that all contestants share, on files that are gone afterwards. */
+/** The PostgreSQL of all contestants, in a temporary folder. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { newInternalSecret } from "../../deploy/local/state.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 
-/** The database, and a folder for whatever else a run needs. */
+/** The database, and a folder for other files. */
 export interface BenchDatabase {
   url: string;
   pool: pg.Pool;
@@ -17,20 +17,20 @@ export interface BenchDatabase {
 const connectionsMax = 4;
 const statementTimeoutMs = 120_000;
 
-/** Starts PostgreSQL in a temporary folder; `owner` takes it away again. */
+/** Starts PostgreSQL in a temporary folder; `owner` deletes it. */
 export async function startDatabase(owner: Owner): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "daybook-bench-"));
   owner.defer(() => rm(folder, { recursive: true, force: true }));
   const { superuserUrl: url } = owner.own(await startPostgres(join(folder, "postgres"), newInternalSecret()));
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, statement_timeout: statementTimeoutMs });
-  // An idle connection may break while all is being closed.
+  // Idle connections may break during shutdown.
   pool.on("error", () => undefined);
   owner.defer(() => pool.end());
   await pool.query("CREATE SCHEMA bench");
   return { url, pool, folder };
 }
 
-/** Makes another database on the same server. */
+/** Creates another database on the same server. */
 export async function createDatabase(server: BenchDatabase, name: string, owner: Owner): Promise<BenchDatabase> {
   await server.pool.query(`CREATE DATABASE ${name}`);
   const url = new URL(server.url);
@@ -42,7 +42,7 @@ export async function createDatabase(server: BenchDatabase, name: string, owner:
 }
 
 /**
- * Makes a table for a baseline with the columns, the checks and the indexes of event.events.
+ * Creates a baseline table with the columns, checks and indexes of event.events.
  * @returns its name with its schema.
  */
 export async function createEventTable(pool: pg.Pool, name: string): Promise<string> {
@@ -51,7 +51,7 @@ export async function createEventTable(pool: pg.Pool, name: string): Promise<str
 }
 
 /**
- * Makes a table for a baseline with the columns, the checks and the indexes of profile.profiles, and an email that is unique.
+ * Creates a baseline table with the columns, checks and indexes of profile.profiles, and a unique email.
  * @returns its name with its schema.
  */
 export async function createProfileTable(pool: pg.Pool, name: string): Promise<string> {
@@ -61,7 +61,6 @@ export async function createProfileTable(pool: pg.Pool, name: string): Promise<s
   return `bench.${name}`;
 }
 
-/** Counts the rows of a table. */
 export async function countRows(pool: pg.Pool, table: string): Promise<number> {
   const { rows } = await pool.query<{ count: string }>(`SELECT count(*) AS count FROM ${table}`);
   return Number(rows[0]?.count);

@@ -1,6 +1,6 @@
-/** The events that all contestants are given: the same ones at every run, in the same order. */
+/** Events for all contestants, the same in every run and in the same order. */
 
-/** An event as the body of POST /v1/events. */
+/** The body of POST /v1/events. */
 export interface EventBody {
   type: string;
   identifier: { type: string; value: string };
@@ -9,20 +9,20 @@ export interface EventBody {
   currency: string;
 }
 
-/** People whose events these are. */
+/** Number of different people. */
 export const emailsMax = 10_000;
 
 const types = ["order.completed", "order.refunded", "cart.updated", "checkout.started", "subscription.renewed"];
 const plans = ["basic", "plus", "pro"];
 const seed = 20_260_501;
 
-/** Makes events of about 150 bytes. The first 10,000 have 10,000 different identifiers. */
+/** Creates events of about 150 bytes. The first 10,000 have 10,000 different identifiers. */
 export function makeEvents(count: number): EventBody[] {
   const random = createRandom(seed);
   const pick = (below: number): number => Math.floor(random() * below);
   return Array.from({ length: count }, (_, index) => ({
     type: types[pick(types.length)] ?? "",
-    // A step that has no factor in common with the pool: neighbours are people who signed up at different times.
+    // The step is coprime to the pool, so that neighbours are people who signed up at different times.
     identifier: { type: "email", value: `person${(index * 7919) % emailsMax}@example.com` },
     properties: { order_id: `o${pick(1_000_000)}`, items: 1 + pick(9), plan: plans[pick(plans.length)] },
     value: `${pick(500)}.${10 + pick(90)}`,
@@ -30,7 +30,7 @@ export function makeEvents(count: number): EventBody[] {
   }));
 }
 
-/** mulberry32: small, and the same everywhere. */
+/** The generator mulberry32, because it is small and the same everywhere. */
 function createRandom(start: number): () => number {
   let state = start;
   return () => {

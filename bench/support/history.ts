@@ -1,10 +1,9 @@
-/** Ninety days of events in the other property, and their roll-ups. Made once for all suites that need them. */
+/** 90 days of events in the test property, and their roll-ups, created once for all suites. */
 import { spawn } from "node:child_process";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import { dataFolder } from "../contestants/daybook.ts";
 import type { SuiteContext } from "../suites/suite.ts";
 
-/** What is there. */
 export interface History {
   type: string;
   events: number;
@@ -13,7 +12,7 @@ export interface History {
   to: string;
   /** UUID */
   property: Uuid;
-  /** How long it took to count them anew, in seconds. */
+  /** Duration of their rebuild. */
   rebuildSeconds: number;
 }
 
@@ -30,7 +29,10 @@ export function makeHistory(context: SuiteContext): Promise<History> {
   return history;
 }
 
-/** Written into the table of the event service, as they would take half an hour over HTTP; counted by the operator's command. */
+/**
+ * Events are written directly into their table, because HTTP would take half an hour. The operator's command counts
+ * them.
+ */
 async function make({ database, daybook, signal }: SuiteContext): Promise<History> {
   const { pool } = database;
   const { propertyId: property } = daybook.other;
@@ -39,7 +41,7 @@ async function make({ database, daybook, signal }: SuiteContext): Promise<Histor
   begin.setUTCDate(begin.getUTCDate() - days);
   const from = begin.toISOString();
   const to = new Date(begin.getTime() + days * 24 * 3_600_000).toISOString();
-  // One event through the front door, so that the metric is there.
+  // One event over HTTP creates the metric.
   const headers = { authorization: `Bearer ${daybook.other.key}`, "content-type": "application/json" };
   const body = { type, identifier: { type: "email", value: "first@example.com" }, properties: {}, occurred_at: from };
   await fetch(`${daybook.address}/v1/events`, { method: "POST", headers, body: JSON.stringify(body), signal });

@@ -1,32 +1,31 @@
 /**
- * Load over HTTP/1.1 at a fixed number of connections, each with one request at a time. The requests are bytes made
- * beforehand and of an answer no more is read than its head, because the generator shares the machine with what it measures:
- * it takes a quarter less CPU time than autocannon, and thousands of different bodies cost no more than one.
+ * Load over HTTP/1.1 with a fixed number of connections, each with one request at a time. Requests are built beforehand
+ * and only the head of an answer is parsed, because the generator shares the machine with what it measures. It takes a
+ * quarter less CPU time than autocannon, and thousands of different bodies cost no more than one.
  */
 import { connect, type Socket } from "node:net";
 import { percentile } from "./stats.ts";
 
-/** What to send, and how long. */
 export interface LoadOptions {
   /** Such as `http://127.0.0.1:8080`. */
   address: string;
-  /** From toRequest; sent in turn, over all connections. */
+  /** From toRequest; sent round-robin over all connections. */
   requests: readonly Buffer[];
   connections: number;
   seconds: number;
-  /** Requests a second in all, spread evenly; without it as many as the connections can carry. */
+  /** Requests per second in total, evenly spaced; default: as many as the connections carry. */
   perSecond?: number;
-  /** Changes the bytes of a request in their place before it is sent, as for a header that is another each time. */
+  /** Changes a request in place before it is sent, such as a header that must differ. */
   stamp?: (request: Buffer) => void;
-  /** Takes 429 for an answer too. Without it such a one fails as any other that is not 2xx. */
+  /** Accepts 429 as an answer. Without it, 429 fails like any other status that is not 2xx. */
   mayBeRefused?: true;
   signal: AbortSignal;
 }
 
-/** What came back: as many answers as requests, all of them 2xx but for those that may be refused. */
+/** Results. Every request had an answer, and all were 2xx except accepted 429s. */
 export interface LoadResult {
   requests: number;
-  /** Of these, those that were answered with 429. */
+  /** Requests answered with 429. */
   refused: number;
   /** From the first request to the last answer. */
   elapsedS: number;
@@ -34,12 +33,12 @@ export interface LoadResult {
   p99Ms: number;
 }
 
-// After the last request was sent.
+// Counted from the last request.
 const answerTimeoutMs = 10_000;
 const excerptBytesMax = 500;
 const headEnd = "\r\n\r\n";
 
-/** One request as it goes over the wire. */
+/** The bytes of a request. */
 export function toRequest(
   method: string,
   path: string,
@@ -59,8 +58,8 @@ export function toRequest(
 }
 
 /**
- * Sends requests for so many seconds and waits for the last answers.
- * @throws Error at the first answer that is not 2xx, connection that breaks, or answer that does not come.
+ * Sends requests for this many seconds and waits for the last answers.
+ * @throws Error at the first answer that is not 2xx, broken connection, or missing answer.
  */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const { address, requests, connections, seconds, perSecond, stamp, mayBeRefused = false, signal } = options;
@@ -109,9 +108,9 @@ async function open(host: string, port: number): Promise<Socket> {
 }
 
 interface Conversation {
-  /** The next request; undefined when no more is to be sent. */
+  /** The next request; undefined at the end. */
   next: () => Buffer | undefined;
-  /** How long to wait before it; not at all when it is late. */
+  /** Delay before it; 0 if it is late. */
   dueInMs: () => number;
   mayBeRefused: boolean;
   answered: (latencyMs: number, isRefused: boolean) => void;
@@ -122,7 +121,7 @@ function converse(socket: Socket, signal: AbortSignal, conversation: Conversatio
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let sentMs = 0;
   let received: Buffer = Buffer.alloc(0);
-  // Bytes that the answer has in all; 0 until its head is there.
+  // Length of the whole answer; 0 until its head is complete.
   let expected = 0;
   let isRefused = false;
   let receivedBytes = 0;
@@ -169,13 +168,13 @@ function converse(socket: Socket, signal: AbortSignal, conversation: Conversatio
   return promise.finally(() => signal.removeEventListener("abort", abort));
 }
 
-/** Whether an answer is one of those for too many requests. */
+/** Whether an answer is 429. */
 function isRefusal(received: Buffer): boolean {
   // HTTP/1.1 429
   return received.toString("latin1", 9, 12) === "429";
 }
 
-/** The length of an answer with its head, or 0 when the head is not complete. */
+/** The length of an answer with its head; 0 until the head is complete. */
 function answerBytes(received: Buffer, isRefused: boolean): number {
   const end = received.indexOf(headEnd);
   if (end < 0) return 0;

@@ -1,9 +1,9 @@
-/** What can be chosen on the command line. */
+/** Reads the command line. */
 import { parseArgs } from "node:util";
 
-/** See README.md. */
+/** Options, see README.md. */
 export interface Options {
-  /** Of each run. */
+  /** Duration of each run. */
   seconds: number;
   rounds: number;
   /** Names of the suites to run. */
@@ -11,14 +11,14 @@ export interface Options {
 }
 
 const secondsMax = 60;
-// A median of fewer says nothing.
+// A median of fewer is meaningless.
 const roundsMin = 3;
 const roundsMax = 50;
 
 /**
  * Reads `--seconds`, `--rounds` and `--only`.
- * @param suites the names that `--only` takes.
- * @throws Error that says what is wrong.
+ * @param suites names for `--only`.
+ * @throws Error that names the fault.
  */
 export function readOptions(args: string[], suites: readonly string[]): Options {
   const { values } = parseArgs({

@@ -1,38 +1,37 @@
-/** What the bench prints and keeps. */
+/** Formats and stores results. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Sample } from "./rounds.ts";
 import { median, spread, type Spread } from "./stats.ts";
 
-/** A suite's outcome: contestants in order, the first of which is compared with each of the others. */
+/** A suite's result. By default the first contestant is compared with each of the others. */
 export interface Comparison {
   title: string;
-  /** What `per second` counts. */
+  /** Unit of `per second`. */
   unit: string;
   samples: ReadonlyMap<string, readonly Sample[]>;
-  /** Whom to compare with whom, if not the first with each of the others. */
+  /** Pairs to compare, if not the default. */
   pairs?: readonly (readonly [of: string, to: string])[];
-  /** What else was found, a line each. */
+  /** Further findings, one line each. */
   notes?: readonly string[];
 }
 
-/** How a contestant compares with another: the median, lowest and highest of the ratios of each round. */
+/** Median, minimum and maximum of the ratios of all rounds. */
 export interface Ratio {
   of: string;
   to: string;
   perSecond: Spread;
   cpuSecondsPer1000: Spread;
-  /** NaN where the two answer no requests. */
+  /** NaN for contestants without requests. */
   p99Ms: Spread;
 }
 
-/** The ratios of a comparison. */
 export function ratiosOf({ samples, pairs }: Comparison): Ratio[] {
   const [subject = "", ...others] = samples.keys();
   const wanted = pairs ?? others.map((other): [string, string] => [subject, other]);
   return wanted.map(([of, to]) => {
     const [own = [], theirs = []] = [samples.get(of), samples.get(to)];
-    // Round by round: the two of one round ran side by side, so what the machine did meanwhile cancels out.
+    // Ratios are per round, so that other load of the machine cancels out.
     const ratio = (figure: keyof Sample): Spread =>
       spread(own.map((sample, round) => (sample[figure] ?? Number.NaN) / (theirs[round]?.[figure] ?? Number.NaN)));
     const [perSecond, cpuSecondsPer1000, p99Ms] = [ratio("perSecond"), ratio("cpuSecondsPer1000"), ratio("p99Ms")];
@@ -40,7 +39,7 @@ export function ratiosOf({ samples, pairs }: Comparison): Ratio[] {
   });
 }
 
-/** A comparison as text for a terminal. */
+/** Formats a comparison for a terminal. */
 export function formatComparison(comparison: Comparison): string {
   const { title, unit, samples } = comparison;
   const figures = [...samples].map(([name, of]) => {
@@ -66,7 +65,7 @@ export function formatComparison(comparison: Comparison): string {
   ].join("\n");
 }
 
-/** Writes all comparisons as JSON, with every sample. */
+/** Writes all comparisons and samples as JSON. */
 export async function writeResults(file: string, settings: object, comparisons: readonly Comparison[]): Promise<void> {
   const results = comparisons.map((comparison) => ({
     title: comparison.title,
@@ -81,12 +80,12 @@ export async function writeResults(file: string, settings: object, comparisons: 
 }
 
 function formatSpread({ median: middle, min, max }: Spread): string {
-  // Of a contestant whose figure is not known.
+  // The figure is unknown for a contestant.
   if (!Number.isFinite(middle)) return "";
   return `${middle.toFixed(2)} (${min.toFixed(2)} to ${max.toFixed(2)})`;
 }
 
-/** The first column to the left, figures to the right. */
+/** Aligns the first column left and figures right. */
 function formatTable(rows: readonly string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const pad = (cell: string, column: number): string =>

@@ -1,29 +1,28 @@
-/** Runs contestants in turns, so that whatever else the machine does at a time strikes all of them alike. */
+/** Runs contestants alternately, so that other load of the machine affects all alike. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a contestant did under load, over some seconds. */
+/** Result of a contestant's run. */
 export interface Run {
-  /** What is counted: requests, rows. */
+  /** Requests or rows. */
   items: number;
   elapsedS: number;
-  /** Latencies, where the contestant answers requests. */
+  /** Latencies, if the contestant answers requests. */
   p50Ms?: number;
   p99Ms?: number;
 }
 
-/** One of those that are compared. */
 export interface Contestant {
   name: string;
   run(seconds: number): Promise<Run>;
   /** CPU seconds of its server process so far. */
   cpuSeconds(): Promise<number>;
-  /** Waits until no work of a run is left over, so that it does not slow the next contestant. Its CPU time counts. */
+  /** Waits until the work of a run is finished, so that it does not slow the next contestant. Its CPU time counts. */
   settle?(): Promise<void>;
-  /** Rows recorded so far; a run must add as many as its items. A contestant that only reads has none. */
+  /** Rows recorded so far; a run must add as many as its items. Absent for readers. */
   countRows?(): Promise<number>;
 }
 
-/** What was measured of one contestant in one round. */
+/** One contestant's figures in one round. */
 export interface Sample {
   perSecond: number;
   p50Ms: number | undefined;
@@ -31,23 +30,23 @@ export interface Sample {
   cpuSecondsPer1000: number;
 }
 
-/** How long to run; see compare. */
+/** Options of compare. */
 export interface Rounds {
   rounds: number;
   seconds: number;
   signal: AbortSignal;
-  /** Before each run: leaves the database in the same state for all. */
+  /** Called before each run, to bring the database into the same state. */
   beforeRun: () => Promise<void>;
 }
 
-// Until the compilers of JavaScript have settled.
+// Until the JIT compiler has settled.
 const warmUpSeconds = 5;
 const pauseMs = 200;
 
 /**
- * Runs every contestant once in each round, after a warm-up, in an order that moves on by one in each round.
- * @returns the samples of each contestant, by name, in order of the rounds.
- * @throws Error when a contestant answers for rows that are not in its table.
+ * Runs every contestant once per round after a warm-up, in an order that rotates each round.
+ * @returns samples by contestant, in order of the rounds.
+ * @throws Error if a contestant's answers and its table differ in rows.
  */
 export async function compare(contestants: readonly Contestant[], options: Rounds): Promise<Map<string, Sample[]>> {
   const samples = new Map(contestants.map(({ name }): [string, Sample[]] => [name, []]));

@@ -1,14 +1,14 @@
-/** Servers under load, each a process of its own. */
+/** Runs servers under load, each as a process. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Closable } from "#shared/process/lifecycle.ts";
 
-/** A server that listens. */
+/** A listening server. */
 export interface ServerProcess extends Closable {
   /** Such as `http://127.0.0.1:8080`. */
   address: string;
-  /** CPU time of the process since it started, in seconds, of user and system. */
+  /** CPU time of the process so far, in seconds, user and system. */
   cpuSeconds: () => Promise<number>;
 }
 
@@ -18,9 +18,9 @@ const answerTimeoutMs = 5_000;
 const cpuReporter = join(import.meta.dirname, "cpu.process.ts");
 
 /**
- * Starts a server and waits until it prints `ready at <address>`. What it writes to stderr is shown.
- * @param file of its code, absolute.
- * @param env what it is told beside the bench's own environment.
+ * Starts a server and waits until it prints `ready at <address>`. Its stderr is shown.
+ * @param file absolute path of its code.
+ * @param env added to the bench's environment.
  */
 export async function startServer(
   file: string,
@@ -32,7 +32,7 @@ export async function startServer(
     execArgv: ["--import", cpuReporter],
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
-    // In a process group of its own, so that Ctrl+C reaches the bench alone and all is closed in order.
+    // In a process group of its own, so that Ctrl+C reaches only the bench, which closes all in order.
     detached: true,
   });
   const close = (): Promise<void> => stop(child);

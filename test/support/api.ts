@@ -1,32 +1,29 @@
-/** A client of the public API that hides nothing: status, headers and body as they came. */
+/** A client of the public API that returns status, headers and body unchanged. */
 
-/** What came back. */
 export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // The tests look at answers of every shape.
+  // Tests read answers of every shape.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any;
 }
 
-/** Extra words for one request. */
 export interface RequestOptions {
   headers?: Record<string, string>;
 }
 
-/** Calls with one key. */
+/** Calls with one key, or without a key. */
 export interface Api {
   get: (path: string, options?: RequestOptions) => Promise<Answer>;
   /** `body` is sent as JSON; text and bytes are sent as they are. */
   post: (path: string, body: unknown, options?: RequestOptions) => Promise<Answer>;
-  /** As post. */
   patch: (path: string, body: unknown, options?: RequestOptions) => Promise<Answer>;
   delete: (path: string, options?: RequestOptions) => Promise<Answer>;
   request(method: string, path: string, options?: RequestOptions & { body?: RequestInit["body"] }): Promise<Answer>;
 }
 
-/** Makes a client; without a secret it sends no key. */
+/** Without a secret, requests have no key. */
 export function createApi(baseUrl: string, secret?: string): Api {
   const request: Api["request"] = async (method, path, { headers = {}, body } = {}) => {
     const response = await fetch(baseUrl + path, {
@@ -35,7 +32,7 @@ export function createApi(baseUrl: string, secret?: string): Api {
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    // HEAD has the type of what GET answers, and none of it.
+    // HEAD answers have the Content-Type of GET, but no body.
     const isJson = text !== "" && /^application\/(?:vnd\.api\+)?json/.test(response.headers.get("content-type") ?? "");
     const { status } = response;
     return { status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };

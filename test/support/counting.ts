@@ -1,22 +1,22 @@
-/** Load on a Daybook, and whether every event of it that was answered is counted exactly once. */
+/** Puts load on a Daybook, and checks that every recorded event is counted exactly once. */
 import type { Registry } from "prom-client";
 import type { Api } from "./api.ts";
 import { testCall, type TestDaybook } from "./daybook.ts";
 import { eventually } from "./processes.ts";
 
-/** Events of one type are recorded, a few at once, until it is stopped. */
+/** Records events of one type concurrently until it is stopped. */
 export interface Load {
-  /** Answered so far. */
+  /** Events answered so far. */
   readonly answered: number;
-  /** Waits until so many more are answered. */
+  /** Waits until this many more are answered. */
   more(events: number): Promise<void>;
-  /** Stops. @returns how many were answered. */
+  /** @returns how many were answered in all. */
   stop(): Promise<number>;
 }
 
 const callersMax = 3;
 
-/** Begins to record events of a type. A refusal is not an answer; anything else but 201 is a mistake. */
+/** Starts load of one type. Refusals are not counted as answers; other statuses than 201 are failures. */
 export function beginLoad(api: Api, type: string): Load {
   const event = { type, identifier: { type: "card", value: "1" }, properties: { word: "load" } };
   let answered = 0;
@@ -44,13 +44,13 @@ export function beginLoad(api: Api, type: string): Load {
   };
 }
 
-/** How often events of a type were counted. */
+/** The event count of a type. */
 export async function countOf(daybook: TestDaybook, propertyId: string, type: string): Promise<number> {
   const { metrics } = await daybook.clients.metrics.listMetrics({ propertyId, limit: 500 }, testCall);
   return Number(metrics.find(({ name }) => name === type)?.eventCount ?? 0);
 }
 
-/** Waits until nothing waits anywhere: no outbox holds a row, and every consumer has taken everything. What is counted then stays so. */
+/** Waits until all outboxes are empty and all consumers have no backlog. Counts are final then. */
 export async function allTaken(daybook: TestDaybook): Promise<void> {
   let seen = "";
   await eventually(
@@ -71,7 +71,7 @@ export async function allTaken(daybook: TestDaybook): Promise<void> {
   );
 }
 
-/** How often a method was called by RPC, as the services' own measurement has it. */
+/** Number of RPC calls of a method, from the services' metrics. */
 export async function callsOf(registry: Registry, method: string): Promise<number> {
   const { values } = (await registry.getSingleMetric("daybook_rpc_duration_seconds")?.get()) ?? { values: [] };
   return values

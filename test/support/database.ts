@@ -1,4 +1,4 @@
-/** Databases of their own for tests. */
+/** Databases for single tests. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
@@ -9,7 +9,7 @@ export interface TestDatabase extends Closable {
   url: string;
 }
 
-/** Makes an empty database on the server of `serverUrl`. */
+/** Creates an empty database on the server of `serverUrl`. */
 export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   await execute(serverUrl, `CREATE DATABASE ${name}`);
@@ -22,7 +22,7 @@ const dropTimeoutMs = 60_000;
 const dropRetryMs = 100;
 const insufficientPrivilege = "42501";
 
-/** Drops a database with its connections. A role that is no superuser cannot end an autovacuum worker, so it waits until there is none. */
+/** Drops a database and its connections. Waits for autovacuum workers, because only a superuser can end them. */
 async function drop(serverUrl: string, name: string): Promise<void> {
   const deadlineMs = performance.now() + dropTimeoutMs;
   for (;;) {
@@ -36,7 +36,6 @@ async function drop(serverUrl: string, name: string): Promise<void> {
   }
 }
 
-/** Runs a statement. */
 export async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** Daybook as the tests meet it: over HTTP, with properties and keys of their own, in each of the two ways to run it. */
+/** Daybook for tests: over HTTP, with new properties and keys, as a single process or a mesh. */
 import { createClient, type Transport } from "@connectrpc/connect";
 import { describe, inject } from "vitest";
 import { IdentityService, Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -15,10 +15,10 @@ import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import { createDatabase } from "./database.ts";
 import { createApi, type Api } from "./api.ts";
 
-/** Where a Daybook is that runs in processes of its own. */
+/** Addresses of a Daybook in other processes. */
 export interface DaybookAddresses {
   gatewayUrl: string;
-  /** RPC, over HTTP/2; of a single process all four are the same. */
+  /** RPC over HTTP/2. A single process has one address for all four. */
   identityUrl: string;
   profileUrl: string;
   eventUrl: string;
@@ -27,49 +27,46 @@ export interface DaybookAddresses {
   databaseUrl: string;
 }
 
-/** A Daybook that runs somewhere. */
 export interface TestDaybook {
   baseUrl: string;
   databaseUrl: string;
-  /** The services, called directly. */
+  /** Calls the services directly. */
   clients: Clients;
-  /** A new property, and a client of the public API with a key of it. All scopes unless said otherwise. */
+  /** Creates a property and a client with a key of it, with all scopes by default. */
   newProperty(options?: {
     mode?: Mode;
     scopes?: readonly string[];
-    /** Limits of the key's own, a minute. */
+    /** Limits of the key, per minute. */
     rateLimits?: { ordinary?: number; backfill?: number };
   }): Promise<TestProperty>;
 }
 
-/** A property of one test. */
 export interface TestProperty extends Api {
   propertyId: string;
   keyId: string;
   secret: string;
-  /** A client with another key of the same property. */
+  /** A client with another key of the property. */
   withScopes(scopes: readonly string[]): Promise<Api>;
 }
 
 /** A Daybook in this process. */
 export interface SingleProcess extends TestDaybook {
-  /** All that its services answer to. */
+  /** All RPCs of its services. */
   routes: Routes;
 }
 
-/** The credential among the services of a single process. */
+/** The internal token of a single process. */
 export const singleProcessToken = "a token for the single process of the tests";
 
-/** Signs for the bus as a single process does. */
+/** Signs bus messages like a single process. */
 export const testSigner = createSigner(singleProcessToken);
 
-/** On whose behalf the tests call services. */
 export const testCall = systemCall("test", 30_000);
 
-/** A suite, of a Daybook that all test files share. */
+/** Tests of a Daybook that all test files share. */
 type Suite = (daybook: () => TestDaybook) => void;
 
-/** Runs a suite against the single process: one of what the gateway or one service decides, which is the same in a mesh. */
+/** Runs a suite against the single process. For what one process decides, which is the same in a mesh. */
 export function describeOnce(name: string, suite: Suite): void {
   let daybook: TestDaybook | undefined;
   describe(`${name} (single process)`, () => {
@@ -77,7 +74,7 @@ export function describeOnce(name: string, suite: Suite): void {
   });
 }
 
-/** Runs a suite against the mesh of five: one of what depends on when messages come. */
+/** Runs a suite against the mesh of five. For what depends on the timing of messages. */
 export function describeOnMesh(name: string, suite: Suite): void {
   let daybook: TestDaybook | undefined;
   describe(`${name} (mesh)`, () => {
@@ -91,9 +88,9 @@ export function describeEverywhere(name: string, suite: Suite): void {
   describeOnMesh(name, suite);
 }
 
-/** Starts all of Daybook in this process, on a database of its own. */
+/** Starts Daybook in this process, on a new database unless one is given. */
 export async function startSingleProcess(owner: Owner, options: Partial<DaybookOptions> = {}): Promise<SingleProcess> {
-  // Most suites need none, and all services take long to load.
+  // Loaded on demand, because all services load slowly and most suites need none.
   const { startDaybook } = await import("../../deploy/local/daybook.ts");
   const databaseUrl = options.databaseUrl ?? owner.own(await createDatabase(inject("databaseUrl"))).url;
   const { gateway, transports, routes } = await startDaybook(
@@ -114,12 +111,11 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
   return { ...toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports)), routes };
 }
 
-/** The mesh that all test files share. */
+/** The shared mesh. */
 export function connectToMesh(): TestDaybook {
   return connectTo(inject("mesh"));
 }
 
-/** A Daybook by its addresses. */
 export function connectTo(addresses: DaybookAddresses): TestDaybook {
   const { gatewayUrl, databaseUrl, internalToken } = addresses;
   const transportTo = (url: string): Transport => http2Transport(url, internalToken);

@@ -1,10 +1,13 @@
-/** Tables with many rows, for tests of plans. */
+/** Fills tables for tests of query plans. */
 import type pg from "pg";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
 const rowsPerTable = 10_000;
-/** Fills the tables of a schema with rows of one property, from an instant on. What may be null is null, but for the profiles of events. */
+/**
+ * Fills the tables of a schema with rows of one property, from an instant on. Nullable columns are null, except the
+ * profiles of events.
+ */
 export async function fillTables(client: pg.Client, schema: string, property: Uuid, from: Instant): Promise<void> {
   const { rows } = await client.query<{ table_name: string; columns: { name: string; type: string }[] }>(
     `SELECT c.relname AS table_name,

@@ -1,4 +1,4 @@
-/** A gateway of its own process, over the services of a Daybook in this one. */
+/** Runs a gateway as a process, over the services of a Daybook in this process. */
 import type { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { createRegistry, serveRpc } from "#shared/rpc/server.ts";
@@ -6,21 +6,20 @@ import { createApi } from "./api.ts";
 import { singleProcessToken, type SingleProcess } from "./daybook.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";
 
-/** See above. */
 export interface GatewayProcess extends RunningProcess {
   baseUrl: string;
-  /** Probes and Prometheus. */
+  /** Address of probes and metrics. */
   internalUrl: string;
 }
 
-/** Serves what a Daybook's services answer to. @returns where. */
+/** Serves the RPCs of a Daybook's services. @returns their address. */
 export async function serveServices({ routes }: SingleProcess, owner: Owner): Promise<string> {
   const log = createLog("test", "silent");
   const rpc = { routes, credential: singleProcessToken, host: "127.0.0.1", port: 0, log, registry: createRegistry() };
   return owner.own(await serveRpc(rpc)).address;
 }
 
-/** Starts a gateway; `owner` is given the process. */
+/** Starts a gateway process; `owner` closes it. */
 export async function startGateway(
   servicesUrl: string,
   owner: Owner,

@@ -1,15 +1,15 @@
-/** Requests made from schemas: values that fit one, and values that have been broken in every place. */
+/** Generates values that match a schema, and values broken in every place. */
 import fc from "fast-check";
 import type { JsonSchema } from "./openapi.ts";
 
-// Enough of each for every branch; more only takes longer.
+// Small, because more takes longer and covers no further branch.
 const itemsMax = 3;
 const textLengthMax = 40;
 
 /**
- * Values that fit a schema.
- * @param resolve finds what a reference stands for.
- * @param words texts that mean something to the service; others are mixed in.
+ * Values that match a schema.
+ * @param resolve resolves references.
+ * @param words texts with a meaning for the service, mixed with others.
  */
 export function valuesOf(
   schema: JsonSchema,
@@ -55,7 +55,7 @@ function objectsOf(
 
 const wrongValues = [null, true, 1e300, "", "\u0000", "\ud800", "x".repeat(10_000), [], { x: 1 }];
 
-/** A value broken in one place after the other: something else there, nothing there, and a field too many. */
+/** A value broken in each place: replaced, removed, or with an extra field. */
 export function* breakages(value: unknown): Generator {
   yield* wrongValues;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** What all test files share: one PostgreSQL, one nats-server, a Daybook in one process, and one as a mesh of five. */
+/** Starts what all test files share: PostgreSQL, nats-server, a single process, and a mesh of five. */
 import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,24 +14,24 @@ import { startOneProcess } from "./single-process.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A PostgreSQL in which databases may be made. */
+    /** A server on which tests may create databases. */
     databaseUrl: string;
     natsUrl: string;
     singleProcess: DaybookAddresses;
     mesh: MeshAddresses;
-    /** Of all random draws; see random.ts. */
+    /** Seed of all random draws; see random.ts. */
     randomSeed: number;
   }
 }
 
 const postgresSettings = {
-  // Several meshes share it, and of those that are killed connections stay for a while.
+  // Several meshes share it, and connections of killed processes stay for a while.
   max_connections: "400",
-  // The tests end processes, and no machine: what was committed is there without waiting for the disk.
+  // Tests kill processes, not machines, so commits need not reach the disk.
   fsync: "off",
 };
 
-/** The services' own role, which may also make the databases of the tests. */
+/** The services' role, which may also create databases of tests. */
 async function startServicesPostgres(folder: string, owner: Owner): Promise<string> {
   const { url, superuserUrl } = owner.own(await startPostgres(folder, "test", postgresSettings));
   await execute(superuserUrl, `ALTER ROLE ${new URL(url).username} CREATEDB`);

@@ -1,27 +1,26 @@
-/** Bodies that are as heavy as they can be in one place, for every place that a schema or an example has. */
+/** Generates bodies that are as expensive as possible in one place, for every place of a schema or example. */
 import type { JsonSchema } from "./openapi.ts";
 import { marksOutOfOrder } from "./worst-requests.ts";
 
-/** A body and where it is heavy. */
 export interface HeavyBody {
   place: string;
   body: unknown;
 }
 
-// Enough that work which takes the square of a text, or keys times values, takes many seconds.
+// Enough that quadratic work, or work of keys times values, takes many seconds.
 const marksMax = 120_000;
 const longKeyMax = 150_000;
 const valuesMax = 20_000;
 const keysMax = 10_000;
 const itemsMax = 2_000;
 const depth = 900;
-// What is short enough to be looked at, as often as there is room for it.
+// Short enough to be processed, as often as it fits.
 const shortMarks = marksOutOfOrder(30).repeat(30);
 const shortTexts = 400;
 
 const range = (count: number): number[] => [...Array(count).keys()];
 
-// Made once: there are hundreds of places for each.
+// Created once, because each is used in hundreds of places.
 const marks = marksOutOfOrder(marksMax);
 const objects: Readonly<Record<string, object>> = {
   "many keys": Object.fromEntries(range(keysMax).map((index) => [`k${index}`, 1])),
@@ -32,7 +31,7 @@ const objects: Readonly<Record<string, object>> = {
 
 /**
  * All heavy bodies of an operation.
- * @param example a good body, in which one place after the other becomes heavy.
+ * @param example a valid body; one place after the other becomes heavy.
  */
 export function* heavyBodies(
   schema: JsonSchema,
@@ -52,7 +51,7 @@ interface Heavy {
 function* heavyIn(schema: JsonSchema, value: unknown, resolve: (schema: JsonSchema) => JsonSchema): Generator<Heavy> {
   const found = resolve(schema);
   for (const choice of found.anyOf ?? []) {
-    // Of several forms of an object, the one that the example has.
+    // Of alternative forms of an object, only the one that the example has.
     if (isObject(value) && found.anyOf?.some((one) => fits(resolve(one), value)) && !fits(resolve(choice), value))
       continue;
     yield* heavyIn(choice, value, resolve);
@@ -86,7 +85,7 @@ function* heavyIn(schema: JsonSchema, value: unknown, resolve: (schema: JsonSche
   }
 }
 
-/** The same with a shorter text in the place of the long one. */
+/** Replaces the long text by a shorter one. */
 function replace(value: unknown, text: string): unknown {
   if (typeof value === "string") return value.length > marksMax / 2 ? text : value;
   if (Array.isArray(value)) return value.map((item) => replace(item, text));

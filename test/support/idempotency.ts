@@ -1,4 +1,4 @@
-/** What every write promises with an Idempotency-Key, on each surface. */
+/** Tests that every write is idempotent with an Idempotency-Key, on each surface. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
@@ -6,21 +6,20 @@ import type { Answer, Api } from "./api.ts";
 import type { TestDaybook } from "./daybook.ts";
 import { eventually } from "./processes.ts";
 
-/** A write: what it needs there to be first, and what it sends. */
+/** A write: its preparation and its request. */
 export interface Write {
   name: string;
   prepare?: (api: Api) => Promise<Record<string, string>>;
   method: "POST" | "PATCH" | "DELETE";
   path: (ids: Record<string, string>) => string;
   body?: (ids: Record<string, string>) => unknown;
-  /** How many events and profiles there are once what it does behind its answer is done. */
+  /** Number of events and profiles once its asynchronous work is done. */
   leaves?: number;
 }
 
-/** Words for a request with a key. */
+/** Request options with an Idempotency-Key. */
 export const keyed = (key: string): { headers: Record<string, string> } => ({ headers: { "idempotency-key": key } });
 
-/** Sends a write. */
 function send(api: Api, { method, path, body }: Write, ids: Record<string, string>, key: string): Promise<Answer> {
   return api.request(method, path(ids), {
     headers: { "idempotency-key": key, ...(body ? { "content-type": "application/json" } : {}) },
@@ -28,10 +27,10 @@ function send(api: Api, { method, path, body }: Write, ids: Record<string, strin
   });
 }
 
-/** What an answer says of itself: whether it was given before. */
+/** Whether an answer is a replay. */
 export const replayedOf = ({ headers }: Answer): string | null => headers.get("idempotency-replayed");
 export const requestIdOf = ({ headers }: Answer): string => headers.get("x-request-id") ?? "";
-/** An answer without what each answer has of its own. */
+/** An answer without its request id. */
 export function withoutId(answer: Answer): unknown[] {
   const kept = ["content-type", "etag", "location", "service-version"].map((name) => answer.headers.get(name));
   return [answer.status, kept, answer.text.replace(requestIdOf(answer), "")];
@@ -39,7 +38,7 @@ export function withoutId(answer: Answer): unknown[] {
 
 const blindScopes = allScopes.filter((scope) => scope !== "identifiers:read_value");
 
-/** The body of an answer as a key sees it that may not see values of identifiers, without its request id. */
+/** The body as a key without identifiers:read_value sees it, without its request id. */
 function maskedBody({ text }: Answer): object {
   const values = new Set(["email", "phone_number", "external_id"]);
   return JSON.parse(text, (name, value: unknown) => {
@@ -51,7 +50,7 @@ function maskedBody({ text }: Answer): object {
   }) as object;
 }
 
-/** Sends until it is answered otherwise than that the first is under way. */
+/** Retries while the first request is under way. */
 export async function sendUntilDone(one: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await one();
@@ -61,9 +60,9 @@ export async function sendUntilDone(one: () => Promise<Answer>): Promise<Answer>
   }
 }
 
-/** All that a property holds, as it shows it. */
+/** All events and profiles of a property. */
 async function contentsOf(api: Api, leaves: number): Promise<unknown[][]> {
-  // Events of the platform's own follow when they can.
+  // Without system events, which arrive later.
   const lists = [
     "/v1/events?filter[source]=api",
     "/v1/profiles?expand=identifiers",
@@ -76,14 +75,13 @@ async function contentsOf(api: Api, leaves: number): Promise<unknown[][]> {
   });
 }
 
-/** Registers the tests of writes. */
 export function promiseOnce(daybook: () => TestDaybook, writes: readonly Write[]): void {
   describe.each(writes)("of $name", (write) => {
     test("the same request is done once, and is answered the same but for its id", async () => {
       const api = await daybook().newProperty();
       const ids = (await write.prepare?.(api)) ?? {};
       const first = await send(api, write, ids, "the key");
-      // A space is no part of a key.
+      // A key contains no space.
       expect([first.status, first.text.includes("Idempotency-Key")]).toEqual([400, true]);
       const done = await send(api, write, ids, "the-key");
       expect([done.status < 300, replayedOf(done)]).toEqual([true, "false"]);
@@ -93,7 +91,7 @@ export function promiseOnce(daybook: () => TestDaybook, writes: readonly Write[]
         expect(withoutId(again)).toEqual(withoutId(done));
         expect(replayedOf(again)).toBe("true");
         expect(requestIdOf(again)).not.toBe(requestIdOf(done));
-        // The native surface says it in the body too.
+        // The native surface has the request id in the body too.
         expect(again.text.includes(requestIdOf(again))).toBe(done.text.includes(requestIdOf(done)));
       }
       expect(await contentsOf(api, 0)).toEqual(contents);
@@ -112,7 +110,7 @@ export function promiseOnce(daybook: () => TestDaybook, writes: readonly Write[]
         const again = await send(later, write, ids, "the-key");
         expect([done.status < 300, again.status, replayedOf(again)]).toEqual([true, done.status, "true"]);
         expect(maskedBody(again)).toEqual(maskedBody(done));
-        // Which of the two forms it is does not depend on who asked first.
+        // The form does not depend on the first caller.
         expect(withoutId(await send(later, write, ids, "the-key"))).toEqual(withoutId(again));
         if (laterScopes === blindScopes) expect(again.body).toMatchObject(maskedBody(again));
         if (firstScopes === laterScopes) expect(withoutId(again)).toEqual(withoutId(done));

@@ -1,64 +1,61 @@
-/** The mesh: five processes over one PostgreSQL and one NATS, calling each other over HTTP/2. */
+/** Runs a mesh: five processes over one PostgreSQL and one NATS, with RPC over HTTP/2. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import type { DaybookAddresses } from "./daybook.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "./processes.ts";
 import { startProxy, type Proxy } from "./proxy.ts";
 
-/** Where the processes of a mesh are. */
+/** Addresses of the processes of a mesh. */
 export interface MeshAddresses extends DaybookAddresses {
-  /** Probes and Prometheus of the event service, over HTTP/1.1. */
+  /** Probes and metrics of the event service, over HTTP/1.1. */
   eventInternalUrl: string;
-  /** The same of all five. */
+  /** The same for all five. */
   internalUrls: string[];
 }
 
 /** A mesh whose processes can be killed. */
 export interface KillableMesh {
   addresses: MeshAddresses;
-  /** Kills a process with SIGKILL, starts it again in its place, and waits until it can do its part. */
+  /** Kills a process with SIGKILL, starts it again, and waits until it is ready. */
   restart(name: ProcessName): Promise<void>;
-  /** Kills a process with SIGKILL, and waits until it is gone. */
+  /** Kills a process with SIGKILL, and waits for its end. */
   kill(name: ProcessName): Promise<void>;
-  /** Where the second gateway is. */
   secondGatewayUrl: string;
 }
 
-/** A mesh whose services are replaced while it works: each is behind a proxy that knows where the newest copy is. */
+/** A mesh whose services can be replaced under load. A proxy in front of each forwards to its newest copy. */
 export interface RollingMesh {
   addresses: MeshAddresses;
   gateway: RunningProcess;
   /**
-   * Starts another copy of a service, sends new connections there, and then tells the old one to stop.
-   * @throws Error when a copy does not get ready, ended before it was told to, or did not end well.
+   * Starts a new copy of a service, sends new connections to it, then stops the old copy.
+   * @throws Error if a copy does not become ready, ends early, or ends with an error.
    */
   roll(name: ServiceName): Promise<void>;
 }
 
-// Many may start at once, on a busy machine.
+// Many processes may start at once, on a busy machine.
 const startTimeoutMs = 90_000;
 
-/** The services of a mesh. */
 export const serviceNames = ["identity", "profile", "event", "metric"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 const names = [...serviceNames, "gateway"] as const;
-/** A process of a mesh; the second gateway is there if it was asked for. */
+/** A process of a mesh; gateway2 is optional. */
 export type ProcessName = (typeof names)[number] | "gateway2";
 
-/** What a mesh is started on. */
 interface MeshServers {
   databaseUrl: string;
   natsUrl: string;
   env?: Record<string, string>;
 }
 
-/** Starts a mesh; `owner` is given the processes. */
+/** Starts a mesh; `owner` closes its processes. */
 export async function startMesh(servers: MeshServers, owner: Owner): Promise<MeshAddresses> {
   return (await startKillableMesh(servers, owner)).addresses;
 }
 
-/** The same, to be killed; with a second gateway if that is asked for. */
+/** Starts a mesh to be killed, optionally with a second gateway. */
 export async function startKillableMesh(
   { databaseUrl, natsUrl, env = {} }: MeshServers,
   owner: Owner,
@@ -69,7 +66,7 @@ export async function startKillableMesh(
   for (const name of wanted) ports.set(name, { port: await freePort(), internal: await freePort() });
   const url = (name: ProcessName): string => `http://127.0.0.1:${ports.get(name)?.port}`;
   const common = settingsOf({ databaseUrl, natsUrl, env }, url);
-  // All at once, as an orchestrator would: each waits for what it needs.
+  // All at once, like an orchestrator: each waits for its dependencies.
   const start = (name: ProcessName): RunningProcess => {
     const { port = 0, internal = 0 } = ports.get(name) ?? {};
     const file = name.startsWith("gateway") ? "gateway/main.ts" : `services/${name}/main.ts`;
@@ -94,7 +91,7 @@ export async function startKillableMesh(
     async restart(name) {
       await kill(name);
       processes.set(name, start(name));
-      // A gateway is ready when all others are, and some of them may be down for reasons of their own.
+      // A gateway is ready only if all services are, and some may be down on purpose.
       const probe = name.startsWith("gateway") ? "live" : "ready";
       const ready = `${internalUrl(name)}/health/${probe}`;
       await eventually(async () => ((await fetch(ready)).ok ? true : undefined), {
@@ -138,10 +135,10 @@ function addressesOf(url: UrlOf, internalUrl: UrlOf, databaseUrl: string): MeshA
   };
 }
 
-// From the switch of the proxy to the end of the old copy.
+// Delay between the switch of the proxy and the stop of the old copy.
 const switchDelayMs = 50;
 
-/** Starts a mesh of five, to be replaced service by service; `owner` is given the processes. */
+/** Starts a mesh whose services can be replaced; `owner` closes its processes. */
 export async function startRollingMesh(servers: MeshServers, owner: Owner): Promise<RollingMesh> {
   const proxies = new Map<ServiceName, Proxy>();
   for (const name of serviceNames) proxies.set(name, owner.own(await startProxy()));

@@ -1,4 +1,4 @@
-/** The metric service, or a consumer of it, beside the mesh whose other services it asks. */
+/** Creates the context of a metric service beside the mesh, which calls the mesh's other services. */
 import { systemClock } from "#shared/values/clock.ts";
 import { createReads } from "#shared/database/reads.ts";
 import type { ServiceContext } from "#shared/process/service.ts";

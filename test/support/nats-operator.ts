@@ -1,4 +1,4 @@
-/** JWTs of an operator's NATS, as its own tool `nsc` makes them: what NATS_CREDS names is signed down from the operator. */
+/** Creates JWTs like the NATS tool `nsc`: the user of NATS_CREDS is signed by an account, and that by the operator. */
 import { createHash } from "node:crypto";
 import { nkeys } from "@nats-io/transport-node";
 
@@ -8,7 +8,7 @@ const limits = { subs: -1, data: -1, payload: -1 };
 const accountLimits = { ...limits, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
 const jetstreamLimits = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
 
-/** @returns lines of the server's configuration, and a credentials file for it. */
+/** @returns lines for the server's configuration, and a credentials file. */
 export function makeOperator(): { config: string; creds: string } {
   const [operator, system, account, user] = [
     nkeys.createOperator(),

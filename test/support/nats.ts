@@ -1,4 +1,7 @@
-/** A real nats-server: the one on PATH, else the pinned release with its checksum, else Debian's. Without any the run fails. */
+/**
+ * Runs a real nats-server: from PATH, else the pinned release with its checksum, else Debian's. Without one the run
+ * fails.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
@@ -17,7 +20,7 @@ export interface NatsServer extends Closable {
 
 const version = "2.10.10";
 const downloadTimeoutMs = 60_000;
-// SHA-256 of the release's archives.
+// SHA-256 of the archives of the release.
 const checksums: Readonly<Record<string, string>> = {
   "linux-amd64": "c8cd7e19b906a5f8a7f9f7e70fc4bfa492d66a069d9664c4db19fdee1b6aa640",
   "darwin-amd64": "5b6bfed8f75ecb2f6465b87334f4e757a66c32b6c5f802e964a080a3716ffffb",
@@ -25,8 +28,8 @@ const checksums: Readonly<Record<string, string>> = {
 };
 
 /**
- * Starts a server that keeps its streams in `folder`, on a port of its own unless one is given.
- * @param entering how to connect to it, if it does not let everybody in.
+ * Starts a server with its streams in `folder`.
+ * @param entering how clients connect, if the server requires authentication.
  */
 export async function startNats(
   folder: string,
@@ -58,7 +61,7 @@ export async function startNats(
   };
 }
 
-/** Sends what nobody of ours would; with a signer, as somebody would who knows the internal token. */
+/** Sends a message from outside Daybook; with a signer, as someone who knows the internal token. */
 export async function sendAsStranger(
   url: string,
   subject: string,
@@ -72,7 +75,7 @@ export async function sendAsStranger(
   await connection.drain();
 }
 
-/** Starts three servers that are one cluster, and waits until they agree. Each is named in the cluster as `names` says. */
+/** Starts a cluster of three servers and waits until it has a leader. `names` are the server names in the cluster. */
 export async function startNatsCluster(folder: string): Promise<{ servers: Map<string, NatsServer>; urls: string[] }> {
   const names = ["one", "two", "three"];
   const ports = await Promise.all(names.map(() => freePort()));
@@ -104,7 +107,7 @@ async function asking<T>(servers: string[], ask: (manager: JetStreamManager) => 
   }
 }
 
-/** Which server leads the stream, how many are to keep it, and how many beside the leader have all of it. */
+/** The stream's leader, its number of replicas, and how many besides the leader are current. */
 export function describeStream(
   servers: string[],
 ): Promise<{ leader: string; replicas: number; current: number; created: string }> {
@@ -115,7 +118,7 @@ export function describeStream(
   });
 }
 
-/** Deletes the messages of a subject from the stream, but for the first. @returns how many. */
+/** Deletes all but the first message of a subject. @returns how many. */
 export function deleteAllButFirst(url: string, subject: string): Promise<number> {
   return asking([url], async (manager) => {
     const { state } = await manager.streams.info("daybook");
@@ -128,7 +131,7 @@ export function deleteAllButFirst(url: string, subject: string): Promise<number>
   });
 }
 
-/** Puts a message among the dead letters of a consumer, as if it had failed. Without a signer it is forged. */
+/** Adds a dead letter of a consumer, as if it had failed. Without a signer it is forged. */
 export async function publishDeadLetter(
   url: string,
   signer: Signer | undefined,
@@ -149,7 +152,7 @@ export async function publishDeadLetter(
   }
 }
 
-/** Counts the messages of a subject that a server keeps. */
+/** Number of stored messages of a subject. */
 export function countKept(url: string, subject: string): Promise<number> {
   return asking([url], async (manager) => {
     const { state } = await manager.streams.info("daybook", { subjects_filter: subject });
@@ -157,7 +160,7 @@ export function countKept(url: string, subject: string): Promise<number> {
   });
 }
 
-/** The consumers that a server knows: what Daybook takes from the bus, whatever that is by now. */
+/** All consumers of a server. */
 export function listConsumers(url: string): Promise<{ name: string; subject: string; redelivered: number }[]> {
   return asking([url], async (manager) => {
     const consumers = [];
@@ -168,7 +171,7 @@ export function listConsumers(url: string): Promise<{ name: string; subject: str
   });
 }
 
-/** Keeps the first message of each subject of the bus, as it came. @returns what ends that, and gives them. */
+/** Captures the first message of each subject. @returns a function that stops this and returns them. */
 export async function captureMessages(url: string): Promise<() => Promise<ReadonlyMap<string, Msg>>> {
   const connection = await connect({ servers: url });
   const captured = new Map<string, Msg>();
@@ -184,7 +187,7 @@ export async function captureMessages(url: string): Promise<() => Promise<Readon
   };
 }
 
-/** Publishes messages into the stream, each under an id of its own unless it has one. */
+/** Publishes messages to the stream, each under a new id unless it has one. */
 export async function publishAsStranger(
   url: string,
   messages: readonly { subject: string; data: Uint8Array; headers: MsgHdrs; id?: string }[],
@@ -201,9 +204,9 @@ export async function publishAsStranger(
 const repeatHeader = "Test-Repeat";
 
 /**
- * Has every message of a subject come again and again, out of order, as if its publishers had crashed before they knew it was there: under ids
- * of its own each, so that the server does not know it.
- * @returns what ends it.
+ * Republishes every message of a subject repeatedly and out of order, as if publishers had crashed before the
+ * acknowledgement. Each copy has a new id, so that the server does not drop it as a duplicate.
+ * @returns a function that stops this.
  */
 export async function repeatMessages(url: string, subject: string, times: number): Promise<() => Promise<number>> {
   const connection = await connect({ servers: url });
@@ -274,7 +277,7 @@ async function download(folder: string): Promise<string> {
   return binary;
 }
 
-/** What the messages say that a server keeps, each as its bytes in Latin-1: a text of ASCII is found in it. */
+/** Stored messages as Latin-1 text, in which ASCII can be searched. */
 export function readKept(url: string): Promise<{ subject: string; text: string }[]> {
   return asking([url], async (manager) => {
     const { state } = await manager.streams.info("daybook");

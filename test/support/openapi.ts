@@ -1,10 +1,9 @@
-/** The OpenAPI document as the tests read it, and answers held against it. */
+/** Reads the OpenAPI document and validates answers against it. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import type { Answer, Api } from "./api.ts";
 
-/** A schema as it stands in the document. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -26,13 +25,11 @@ export interface JsonSchema {
   format?: string;
 }
 
-/** A body that is described. */
 export interface Content {
   schema: JsonSchema;
   examples?: Record<string, { summary: string; value: unknown }>;
 }
 
-/** A parameter that is described. */
 export interface Parameter {
   name: string;
   in: "path" | "query" | "header";
@@ -41,7 +38,6 @@ export interface Parameter {
   example?: unknown;
 }
 
-/** An operation that is described. */
 export interface DescribedOperation {
   method: string;
   path: string;
@@ -52,24 +48,22 @@ export interface DescribedOperation {
   responses: Record<string, { description: string; headers: object; content: Record<string, Content> }>;
 }
 
-/** The document. */
 export interface OpenApi {
-  /** As it was answered. */
+  /** The document as it was sent. */
   text: string;
-  /** Of the native surface. */
+  /** Operations of the native surface. */
   operations: DescribedOperation[];
-  /** Of the compatibility surface. */
+  /** Operations of the compatibility surface. */
   compat: DescribedOperation[];
   operationAt(method: string, path: string): DescribedOperation;
-  /** Compiles a schema of the document, in which references are found. */
+  /** Compiles a schema; references resolve within the document. */
   compile(schema: JsonSchema): ValidateFunction;
-  /** What a reference stands for, or the schema itself. */
+  /** Resolves a reference; other schemas are returned unchanged. */
   resolve: (schema: JsonSchema) => JsonSchema;
-  /** Checks that an answer is one of those that are described: its status, its body, its headers and, of an error, its code. */
+  /** Checks that the document describes an answer's status, body, headers and error code. */
   expectDescribed(answer: Answer, operation: DescribedOperation): void;
 }
 
-/** Reads the document. */
 export async function readOpenApi(api: Api): Promise<OpenApi> {
   const { text, body: document } = await api.get("/openapi.json");
   const ajv = new Ajv2020({ strict: false, allErrors: true });

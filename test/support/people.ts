@@ -1,7 +1,7 @@
-/** People for tests. */
+/** Creates profiles and emails for tests. */
 import type { Api } from "./api.ts";
 
-/** A profile as it was answered, with what is needed to go on with it. */
+/** A profile, with what further requests need. */
 export interface Person {
   id: string;
   /** `/v1/profiles/<id>` */
@@ -15,12 +15,12 @@ export interface Person {
 
 let count = 0;
 
-/** An email that nobody has. */
+/** An unused email. */
 export function newEmail(): { type: "email"; value: string } {
   return { type: "email", value: `person${++count}@example.com` };
 }
 
-/** Makes a profile, with an email of its own unless it is given identifiers. */
+/** Creates a profile, by default with a new email. */
 export async function newProfile(
   api: Api,
   fields: { identifiers?: object[]; attributes?: object; location?: object } = {},

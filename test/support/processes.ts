@@ -1,4 +1,4 @@
-/** Real processes of Daybook, started and stopped as an operator would. */
+/** Starts and stops real Daybook processes, as an operator would. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
@@ -7,30 +7,29 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Closable } from "#shared/process/lifecycle.ts";
 
-/** A process that was started. */
 export interface RunningProcess extends Closable {
   child: ChildProcess;
-  /** What it has written so far. */
+  /** Output so far. */
   output: () => string;
-  /** Resolves with what ended it. */
+  /** Resolves with its exit code or signal. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 const stopTimeoutMs = 20_000;
 
-/** Where Node keeps what it makes of the sources, which halves the time of a start. */
+/** Node's compile cache, which halves the start time. */
 export const compileCacheFolder = join(tmpdir(), "daybook-test-compile-cache");
 
-/** What every process is given of the environment. */
+/** Environment of every process. */
 export const inheritedEnv = {
   PATH: process.env.PATH ?? "",
   HOME: process.env.HOME ?? "",
   NODE_COMPILE_CACHE: compileCacheFolder,
-  // Nobody balances over the processes of tests.
+  // No load balancer needs a delay in tests.
   SHUTDOWN_DELAY_MS: "0",
 };
 
-/** Starts `node` with a file of this project. Closing sends SIGTERM, then SIGKILL. */
+/** Starts `node` with a file of this project. `close` sends SIGTERM, then SIGKILL. */
 export function startNode(file: string, env: Record<string, string>): RunningProcess {
   const child = spawn(process.execPath, [file], {
     env: { ...inheritedEnv, ...env },
@@ -57,7 +56,7 @@ export function startNode(file: string, env: Record<string, string>): RunningPro
   };
 }
 
-/** Waits until `check` gives a value, or throws with the last error or with `explain`. */
+/** Waits until `check` returns a value. @throws the last error, or one with `explain`, on timeout. */
 export async function eventually<T>(
   check: () => Promise<T | undefined> | T | undefined,
   { timeoutMs = 30_000, explain = (): string => "it did not happen" } = {},
@@ -76,15 +75,15 @@ export async function eventually<T>(
   }
 }
 
-// Below the ports that systems give to outgoing connections, any of which may take one between the look and the use. Each worker of a run has a
-// part of them to itself, and goes through it from place to place: no port is told twice while its first taker gets ready to listen.
+// Below the ephemeral ports, because an outgoing connection may take one between check and use. Each worker of a run
+// goes through a range of its own, so that no port is returned twice while its first user starts.
 const portMin = 12_000;
 const portsOfWorker = 5_000;
 const workers = 4;
 const firstPort = portMin + portsOfWorker * (Number(process.env.VITEST_POOL_ID ?? 0) % workers);
 let nextPort = randomInt(portsOfWorker);
 
-/** A TCP port that nobody listens on, and that is told to nobody else. */
+/** A free TCP port that no other call returns. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = firstPort + nextPort;

@@ -1,18 +1,17 @@
-/** A TCP proxy in front of one server: another may take its place, and it may be away. */
+/** A TCP proxy whose server can be replaced or be down. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import type { Closable } from "#shared/process/lifecycle.ts";
 
-/** See the head of this file. */
 export interface Proxy extends Closable {
   port: number;
-  /** Sends new connections to a port of this machine; those that are open stay where they are. */
+  /** Sends new connections to a local port. Open connections stay. */
   sendTo(port: number): void;
-  /** Breaks each connection as soon as the client has sent so many bytes, and refuses them at 0. Infinity breaks none. */
+  /** Breaks each connection after this many bytes from the client; 0 refuses connections, Infinity breaks none. */
   breakAfter(bytes: number): void;
 }
 
-/** Starts a proxy that refuses every connection until it is told where to send them. */
+/** Starts a proxy that refuses connections until `sendTo`. */
 export async function startProxy(): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let target = 0;

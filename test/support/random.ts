@@ -1,6 +1,6 @@
 /**
- * Random draws that can be repeated. Each test draws from a sequence of its own, made of the run's seed and the test's name.
- * The run logs its seed at the start, and RANDOM_SEED=<seed> repeats it.
+ * Repeatable random draws. Each test has its own sequence, from the run's seed and the test's name. The run logs its
+ * seed, and RANDOM_SEED=<seed> repeats it.
  */
 import { hash } from "node:crypto";
 import { uniformInt } from "pure-rand/distribution/uniformInt";
@@ -10,7 +10,7 @@ import { expect, inject } from "vitest";
 let test: string | undefined;
 let generator = xoroshiro128plus(0);
 
-/** A whole number from 0 to below `limit`. */
+/** An integer from 0 to below `limit`. */
 export function random(limit: number): number {
   const { currentTestName = "", testPath = "" } = expect.getState();
   const current = `${testPath} ${currentTestName}`;
@@ -21,15 +21,15 @@ export function random(limit: number): number {
   return uniformInt(generator, 0, limit - 1);
 }
 
-/** One of some items. */
+/** A random item. */
 export function pick<Item>(items: readonly Item[]): Item {
   return items[random(items.length)] as Item;
 }
 
-/** The items in another order. */
+/** The items in random order. */
 export function shuffled<Item>(items: readonly Item[]): Item[] {
-  const rest = [...items];
-  return items.map(() => rest.splice(random(rest.length), 1)[0] as Item);
+  const remaining = [...items];
+  return items.map(() => remaining.splice(random(remaining.length), 1)[0] as Item);
 }
 
 function seedOf(name: string): number {

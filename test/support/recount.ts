@@ -1,4 +1,4 @@
-/** Metric aggregates as PostgreSQL itself counts them from the stored events: a second way to the same answer. And events to count. */
+/** Recounts metric aggregates from stored events in PostgreSQL, to compare with the API. Also creates events. */
 import pg from "pg";
 import { expect } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";
@@ -8,7 +8,6 @@ import { newEmail } from "./people.ts";
 import { eventually } from "./processes.ts";
 import { random } from "./random.ts";
 
-/** What to count. */
 export interface Recount {
   propertyId: string;
   type: string;
@@ -16,13 +15,12 @@ export interface Recount {
   from: string;
   to: string;
   timezone: string;
-  /** Columns of the events. */
   groupBy?: readonly ("source" | "currency")[];
 }
 
-/** What is counted of a group in a bucket. */
+/** The values of a group in a bucket. */
 interface RecountRow {
-  /** When the bucket begins, as the API writes it. */
+  /** Start of the bucket, in the format of the API. */
   bucket: string;
   group: string;
   count: number;
@@ -30,7 +28,7 @@ interface RecountRow {
   profiles: number;
 }
 
-/** Counts in PostgreSQL, which knows time zones by itself. Merged profiles are followed to their survivors. */
+/** Counts in PostgreSQL, which has its own time zones. Follows merged profiles to their survivors. */
 async function recount(daybook: TestDaybook, what: Recount): Promise<RecountRow[]> {
   const { interval, groupBy = [] } = what;
   const civil =
@@ -74,7 +72,7 @@ interface Aggregate {
   series: { group: object; count: number[]; sum_value: string[]; unique_profiles: number[] }[];
 }
 
-/** An answer of the API in the form of a recount: the buckets in which something happened. Sums as numbers of equal value are written. */
+/** Converts an answer to recount rows, without empty buckets. Equal sums get equal texts. */
 function toRows({ buckets, series }: Aggregate): RecountRow[] {
   return series
     .flatMap(({ group, count, sum_value: sums, unique_profiles: profiles }) =>
@@ -89,11 +87,10 @@ function toRows({ buckets, series }: Aggregate): RecountRow[] {
     .filter(({ count }) => count > 0);
 }
 
-/** Where aggregates are asked for. */
 export const aggregatesPath = "/v1/metric-aggregates";
 const hourMs = 3_600_000;
 
-/** Asks again until everything that was received before now is in the answer. */
+/** Retries until the answer includes everything received before the call. */
 export function aggregated(api: TestProperty, body: object): Promise<Answer> {
   const since = Date.now();
   return eventually(async () => {
@@ -103,14 +100,15 @@ export function aggregated(api: TestProperty, body: object): Promise<Answer> {
   });
 }
 
-/** Events at random times of a range, some at its edges and at whole hours, with random values, of random people. */
+/** Random events in a range, some at its edges and at full hours, of random people. */
 export function randomEvents(count: number, from: string, to: string, people: readonly object[]): object[] {
   const [begin, end] = [Date.parse(from), Date.parse(to)];
   return Array.from({ length: count }, (_, index) => {
     const at = begin + random(end - begin);
     const time = [at, at - (at % hourMs), begin, end, end - 1][index < 5 ? index : random(2)] as number;
     const digits = random(9);
-    const value = `${random(5) === 0 ? "-" : ""}${random(1_000_000)}${digits > 0 ? `.${String(random(10 ** digits)).padStart(digits, "0")}` : ""}`;
+    const whole = `${random(5) === 0 ? "-" : ""}${random(1_000_000)}`;
+    const value = digits > 0 ? `${whole}.${String(random(10 ** digits)).padStart(digits, "0")}` : whole;
     const currency = ["EUR", "USD", undefined][random(3)];
     return {
       type: "order.completed",
@@ -122,7 +120,7 @@ export function randomEvents(count: number, from: string, to: string, people: re
   });
 }
 
-/** Records events as history, 1,000 at a time. */
+/** Records events with backfill, 1,000 at a time. */
 export async function recordAll(api: TestProperty, events: object[]): Promise<void> {
   for (let at = 0; at < events.length; at += 1000) {
     const { body } = await api.post("/v1/events/batch", { events: events.slice(at, at + 1000), backfill: true });
@@ -130,10 +128,10 @@ export async function recordAll(api: TestProperty, events: object[]): Promise<vo
   }
 }
 
-/** As many people, each known by an email. */
+/** New people with an email each. */
 export const strangers = (count: number): object[] => Array.from({ length: count }, () => ({ identifier: newEmail() }));
 
-/** Checks that the answer to a question is that of a recount, in all measurements. */
+/** Checks that an answer equals its recount in all measurements. */
 export async function expectAgreement(
   daybook: TestDaybook,
   api: TestProperty,
@@ -147,7 +145,7 @@ export async function expectAgreement(
     ...rest,
     group_by: groupBy,
   });
-  // Sums are by currency, whether it was asked for or not.
+  // Sums are always by currency.
   const grouped = groupBy.includes("currency") ? groupBy : [...groupBy, "currency" as const];
   const expected = await recount(daybook, { propertyId: api.propertyId, type, ...asked, groupBy: grouped });
   const byKey = (one: { bucket: string; group: string }, other: typeof one): number =>

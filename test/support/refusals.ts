@@ -1,11 +1,11 @@
-/** What every refusal has in common, and a look whether it left anything behind. */
+/** Checks of errors, and that a refused request left nothing behind. */
 import pg from "pg";
 import { expect } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";
 import type { Answer } from "./api.ts";
 import type { TestDaybook, TestProperty } from "./daybook.ts";
 
-/** Checks that an answer is a refusal in the form and with the headers that all have. */
+/** Checks the form and headers of an error. */
 export function expectError(answer: Answer, status: number, code: string, param: string | null): void {
   expect([answer.status, answer.body?.error?.code, answer.body?.error?.param]).toEqual([status, code, param]);
   expect(Object.keys(answer.body)).toEqual(["error"]);
@@ -21,10 +21,10 @@ export function expectError(answer: Answer, status: number, code: string, param:
   }
 }
 
-// Its keys and what is counted of their requests; and the names of types, which are admitted before profiles are looked up.
+// The property's keys and rate windows; and event types, which are admitted before profiles are looked up.
 const ownTables = ["identity.keys", "identity.key_uses", "identity.rate_windows", "event.types", "event.type_counts"];
 
-/** Checks that a property has nothing in any table. */
+/** Checks that a property has no rows in other tables. */
 export async function expectNothingBehind(daybook: TestDaybook, api: TestProperty): Promise<void> {
   const property = decodeId("prop", api.propertyId, "property_id");
   const database = new pg.Client({ connectionString: daybook.databaseUrl });

@@ -1,7 +1,7 @@
-/** The schema of a service as text: what its migrations have made. */
+/** Describes the schema that migrations create. */
 import type pg from "pg";
 
-/** Describes the tables of a schema: columns, constraints and indexes, but for those of partitions. */
+/** Columns, constraints and indexes of the tables of a schema, without those of partitions. */
 export async function describeSchema(client: pg.Client | pg.Pool, schema: string): Promise<string> {
   const { rows } = await client.query<{ heading: string; lines: string[] }>(
     `SELECT c.relname::text || coalesce(' PARTITION BY ' || pg_get_partkeydef(c.oid), '')

@@ -1,4 +1,4 @@
-/** Daybook in one process, as `npm start` runs it, on a database and with keys of the tests. */
+/** Starts Daybook as `npm start` does, on a database and with keys of the tests. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Owner } from "#shared/process/lifecycle.ts";
@@ -8,8 +8,8 @@ import { eventually, startNode } from "./processes.ts";
 const startTimeoutMs = 90_000;
 
 /**
- * Starts it; `owner` is given the process.
- * @param folder for its own files, which must not be in use.
+ * Starts the process; `owner` closes it.
+ * @param folder for its files; it must not be in use.
  * @param env more settings.
  */
 export async function startOneProcess(

@@ -1,23 +1,23 @@
-/** Clients that a test holds by their sockets: those that send and never read, and those that send again and again. */
+/** Raw socket clients, such as ones that never read. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Connects to where a URL points. @param localAddress where from. */
+/** Connects to the host of a URL. @param localAddress source address. */
 export async function openSocket(baseUrl: string, localAddress?: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({ host: hostname, port: Number(port), ...(localAddress && { localAddress }) });
-  // Servers that close what is too much do so with a reset.
+  // Servers reset excess connections.
   socket.on("error", () => undefined);
   await once(socket, "connect");
   return socket;
 }
 
-/** Resolves when a socket is closed, be it by an error. */
+/** Resolves when a socket is closed, also by an error. */
 export function closeOf(socket: Socket): Promise<undefined> {
   return new Promise((resolve) => socket.once("close", () => resolve(undefined)));
 }
 
-/** Opens sockets that send a text and read nothing of what is answered. */
+/** Opens sockets that send a text and never read. */
 export function openNonReaders(baseUrl: string, count: number, text: string): Promise<Socket[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -29,7 +29,7 @@ export function openNonReaders(baseUrl: string, count: number, text: string): Pr
   );
 }
 
-/** A request without a body. */
+/** A GET request as text. */
 export function getText(path: string, secret: string): string {
   return `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
 }

@@ -1,32 +1,31 @@
-/** A connection on which a test writes what no client library would. */
+/** A raw connection, for requests that no client library sends. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { eventually } from "./processes.ts";
 
-/** One answer as it stood on the wire. */
+/** One parsed answer. */
 export interface WireAnswer {
   status: number;
   headers: Map<string, string>;
   body: string;
 }
 
-/** A connection. */
 export interface Wire {
   write: (data: string | Uint8Array) => void;
-  /** Waits for so many answers in a row. */
+  /** Waits for this many answers. */
   answers: (count: number) => Promise<WireAnswer[]>;
-  /** Resolves when the server has closed the connection; what came until then. */
+  /** Resolves with all received text when the server closes the connection. */
   closed: Promise<string>;
   end: () => void;
 }
 
-/** Connects to where a URL points. The connection stays half open, as that of a client that never closes. */
+/** Connects to the host of a URL. The connection stays half open, like that of a client that never closes. */
 export async function openWire(baseUrl: string): Promise<Wire> {
   const { hostname, port } = new URL(baseUrl);
   const socket: Socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   let text = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
-  // What is not read to its end may be refused after the answer.
+  // A server may reset an unread request after its answer.
   socket.on("error", () => undefined);
   const closed = new Promise<string>((resolve) => {
     socket.once("end", () => resolve(text));
@@ -48,7 +47,7 @@ export async function openWire(baseUrl: string): Promise<Wire> {
   };
 }
 
-/** The whole answers in a text; each has a Content-Length, or none and no body. */
+/** Parses the complete answers of a text. Each has a Content-Length or no body. */
 export function splitAnswers(text: string): WireAnswer[] {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd < 0) return [];

@@ -1,6 +1,8 @@
-/** The requests that once cost far more than their size, and the largest that are good: for the test of CPU time and the bench of stalls. */
+/**
+ * Requests that once cost far more than their size, and the largest valid ones, for the CPU test and the stall bench.
+ */
 
-/** A request; `before` is sent first, and is not measured. */
+/** A request; `before` is sent first and not measured. */
 export interface WorstRequest {
   name: string;
   path: string;
@@ -9,7 +11,7 @@ export interface WorstRequest {
   status: number;
 }
 
-/** Combining marks out of order, of which String.normalize takes the square. */
+/** Combining marks out of order, for which String.normalize takes quadratic time. */
 export function marksOutOfOrder(length: number): string {
   const half = Math.floor(length / 2);
   return `a${"\u0315".repeat(half)}${"\u0316".repeat(half)}`;
@@ -25,7 +27,7 @@ const importOf = (items: readonly object[]): object => dataOf("profile-bulk-impo
 const metric = { data: { type: "metric", attributes: { name: "Placed Order" } } };
 const email = "worst@example.com";
 
-/** A profile of about 250 KB, and a hundred changes of it by one key each. */
+/** A profile of about 250 KB, and 100 updates of it by one key each. */
 function batchOn(name: string, attributes: object, change: (index: number) => object): WorstRequest {
   const identifiers = [{ type: "email", value: `${name.replaceAll(/\W/g, "")}@example.com` }];
   return {
@@ -37,9 +39,9 @@ function batchOn(name: string, attributes: object, change: (index: number) => ob
   };
 }
 
-/** All of them, each with what it is answered. */
+/** All requests with their expected status. */
 export function worstRequests(): WorstRequest[] {
-  // Two bytes a mark.
+  // Each mark is two bytes.
   const [compatMarks, nativeMarks] = [marksOutOfOrder(2_500_000), marksOutOfOrder(950_000)];
   const append = (key: string, count: number): object =>
     dataOf("profile", { email }, { meta: { patch_properties: { append: { [key]: Array(count).fill(0) } } } });
