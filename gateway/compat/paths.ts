@@ -1,4 +1,4 @@
-/** First segments of the other platform's paths. They work with `/api` in front and without it. */
+/** First segments of the other platform's paths. Both groups are recognized with and without `/api`. */
 
 /** Segments with routes. */
 export const areas = [

@@ -36,9 +36,10 @@ export function createChecker<Schema extends Type.TSchema>(
       coerce(schema, value);
       if (validator.Check(value)) return true;
       if (faults.isBrief) {
-        const message =
-          `This is not a valid ${resource}. ` + "Where many entries are bad, the later ones are told in brief.";
-        faults.add(pointer, message);
+        faults.add(
+          pointer,
+          `This is not a valid ${resource}. Where many entries are bad, the later ones are told in brief.`,
+        );
         return false;
       }
       // One invalid field may give several errors.

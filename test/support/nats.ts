@@ -75,7 +75,7 @@ export async function sendAsStranger(
   await connection.drain();
 }
 
-/** Starts a cluster of three servers and waits until it has a leader. `names` are the server names in the cluster. */
+/** Starts a cluster of three servers and waits until it has a leader. The map is by server name. */
 export async function startNatsCluster(folder: string): Promise<{ servers: Map<string, NatsServer>; urls: string[] }> {
   const names = ["one", "two", "three"];
   const ports = await Promise.all(names.map(() => freePort()));

@@ -23,8 +23,8 @@ type Request = MessageInitShape<typeof AggregateMetricRequestSchema>;
 
 /**
  * The one or two RPC requests of an aggregate. Sums are by currency. Counts add up over currencies, but unique profiles
- * do not, so they have a request of their own. It goes first, so that every profile in it has its event in the other
- * answer.
+ * do not, so they have a request of their own. That one goes first, so that every profile in it has its event in the
+ * other answer.
  */
 export interface Question {
   metricId: string | undefined;
