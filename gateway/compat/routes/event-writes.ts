@@ -104,7 +104,7 @@ export const eventWriteRoutes = [
   }),
 ];
 
-/** Writes the profile that an event is of. @returns its id. */
+/** Writes the profile of an event. @returns its id. */
 async function writeProfile(exchange: CompatExchange, given: GivenProfile): Promise<string> {
   const { write, pointers } = given;
   const profile = await findGivenProfile(exchange, given);
