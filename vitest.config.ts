@@ -5,7 +5,10 @@ import { compileCacheFolder } from "./test/support/processes.ts";
 // For the workers too, which take it as they start.
 process.env.NODE_COMPILE_CACHE ??= compileCacheFolder;
 
-/** What takes longest begins first, so that nothing runs alone at the end, and what starts most processes does not run at the same time. */
+/**
+ * What takes longest begins first, so that nothing runs alone at the end, and what starts most processes does not run
+ * at the same time.
+ */
 const first = [
   "mesh/rolling",
   "local/start",
@@ -39,7 +42,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
-    // Node runs the sources as it does in production, and a worker loads them once: to load all services takes longer than most files.
+    // Node runs the sources as it does in production, and a worker loads them once: to load all services takes longer
+    // than most files.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     isolate: false,
     sequence: { sequencer: LongestFirst },

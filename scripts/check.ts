@@ -1,4 +1,7 @@
-/** `npm run check`: everything that can be said of the code without running it. Runs all of it, and fails if any part does. */
+/**
+ * `npm run check`: everything that can be said of the code without running it. Runs all of it, and fails if any part
+ * does.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Installs the dependencies when they are missing or older than the lock file. Plain JavaScript, for the stock Node that npm runs on.
+// Installs the dependencies when they are missing or older than the lock file. Plain JavaScript, for the stock Node
+// that npm runs on.
 import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 
@@ -10,8 +11,8 @@ if (modifiedMs("node_modules/.package-lock.json") < modifiedMs("package-lock.jso
   const { status } = spawnSync("npm", ["ci", "--loglevel=error"], { stdio: ["ignore", 2, 2] });
   if (status !== 0) process.exit(status ?? 1);
 }
-// The Node that runs everything is an optional dependency for each platform, so npm goes on without one that is missing or is not what the lock
-// file says.
+// The Node that runs everything is an optional dependency for each platform, so npm goes on without one that is missing
+// or is not what the lock file says.
 if (modifiedMs("node_modules/.bin/node") === 0) {
   const platform = `${process.platform} on ${process.arch}`;
   process.stderr.write(

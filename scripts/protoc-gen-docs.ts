@@ -1,4 +1,7 @@
-/** A plugin of buf: the RPC documents for callers within a mesh, a page of Markdown for each service, made of the comments of the contracts. */
+/**
+ * A plugin of buf: the RPC documents for callers within a mesh, a page of Markdown for each service, made of the
+ * comments of the contracts.
+ */
 import type { AnyDesc, DescEnum, DescField, DescFile, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { createEcmaScriptPlugin, getComments, runNodeJs, type Schema } from "@bufbuild/protoplugin";

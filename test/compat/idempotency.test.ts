@@ -1,4 +1,6 @@
-/** Idempotency-Key on the compatibility surface: each write is done once, however often and by however many it is sent. */
+/**
+ * Idempotency-Key on the compatibility surface: each write is done once, however often and by however many it is sent.
+ */
 import pg from "pg";
 import { expect, test } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";

@@ -1,4 +1,7 @@
-/** Identifiers of a known profile are changed by keys with `identifiers:write` only; to name some beside each other takes no more than the write does. */
+/**
+ * Identifiers of a known profile are changed by keys with `identifiers:write` only; to name some beside each other
+ * takes no more than the write does.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "../support/api.ts";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";

@@ -1,4 +1,7 @@
-/** Jobs outlive the processes that do them: a bulk import and a bulk recording, whose services are killed again and again meanwhile. */
+/**
+ * Jobs outlive the processes that do them: a bulk import and a bulk recording, whose services are killed again and
+ * again meanwhile.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** What weakly typed clients send is read as what it stands for: numbers where texts are meant, and `[]` for an empty object. */
+/**
+ * What weakly typed clients send is read as what it stands for: numbers where texts are meant, and `[]` for an empty
+ * object.
+ */
 import { beforeAll, describe, expect, test } from "vitest";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";

@@ -64,7 +64,10 @@ const profile = fc.record(
   { requiredKeys: [] },
 );
 
-/** A phone of nothing but spaces says nothing; none of the others is one that somebody is known by, so the last is shown. */
+/**
+ * A phone of nothing but spaces says nothing; none of the others is one that somebody is known by, so the last is
+ * shown.
+ */
 function phoneOf(...given: { phone_number?: string }[]): { phone_number?: string | null } {
   const phones = given.flatMap(({ phone_number: phone }) => phone ?? []);
   return phones.length === 0 ? {} : { phone_number: phones.findLast((phone) => phone.trim() !== "") ?? null };

@@ -1,4 +1,7 @@
-/** Everything that is wrong with a request is said in one answer, in the order of the request, in sentences that name the fields. */
+/**
+ * Everything that is wrong with a request is said in one answer, in the order of the request, in sentences that name
+ * the fields.
+ */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Owner } from "#shared/process/lifecycle.ts";
@@ -36,7 +39,10 @@ function leavesOf(value: unknown, path = ""): string[] {
   return Object.entries(value).flatMap(([key, child]) => leavesOf(child, path === "" ? key : `${path}.${key}`));
 }
 
-/** Breaks the fields of a body, by what no field holds: a control character within open objects, and a list of nothing elsewhere. */
+/**
+ * Breaks the fields of a body, by what no field holds: a control character within open objects, and a list of nothing
+ * elsewhere.
+ */
 function broken(value: unknown, places: ReadonlySet<string>, path = "", root = ""): unknown {
   if (places.has(path)) return open.test(path.slice(root.length)) ? "\0" : { nested: [] };
   if (typeof value !== "object" || value === null) return value;

@@ -1,6 +1,6 @@
 /**
- * Keys that are not good: whatever is wrong with them, the answer is the same, and so is the work for all that can be keys, so that neither tells one
- * from the other.
+ * Keys that are not good: whatever is wrong with them, the answer is the same, and so is the work for all that can be
+ * keys, so that neither tells one from the other.
  */
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";

@@ -1,4 +1,7 @@
-/** Every operation of the OpenAPI document, driven with requests made from the document: it answers only what the document says. */
+/**
+ * Every operation of the OpenAPI document, driven with requests made from the document: it answers only what the
+ * document says.
+ */
 import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/native/examples.ts";

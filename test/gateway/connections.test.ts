@@ -1,4 +1,7 @@
-/** Connections: how many one address may hold, what a proxy may hold for others, and how long idle ones stay when there are many. */
+/**
+ * Connections: how many one address may hold, what a proxy may hold for others, and how long idle ones stay when there
+ * are many.
+ */
 import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { Registry } from "prom-client";
@@ -24,7 +27,10 @@ afterEach(async () => {
 });
 afterAll(() => owner.close());
 
-/** Asks on a connection of its own, which stays open. @returns the answer's head, or undefined when the connection was closed unread. */
+/**
+ * Asks on a connection of its own, which stays open.
+ * @returns the answer's head, or undefined when the connection was closed unread.
+ */
 async function ask(baseUrl: string, localAddress: string): Promise<string | undefined> {
   const socket = await openSocket(baseUrl, localAddress);
   sockets.push(socket);

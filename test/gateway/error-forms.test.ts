@@ -1,4 +1,7 @@
-/** Every refusal of every operation, provoked, in the form of both revisions: what it says of itself agrees with its headers. */
+/**
+ * Every refusal of every operation, provoked, in the form of both revisions: what it says of itself agrees with its
+ * headers.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -278,7 +281,8 @@ describe("refusals", () => {
     for (const schema of ["identity", "profile", "event", "metric"]) {
       await client.query(`ALTER SCHEMA ${schema}_away RENAME TO ${schema}`);
     }
-    // That a share of a rate window could not be leased is remembered for 250 ms, while requests still have some of the share before.
+    // That a share of a rate window could not be leased is remembered for 250 ms, while requests still have some of the
+    // share before.
     await sleep(500);
     expect((await api.get("/v1/account")).status).toBe(200);
   });

@@ -1,4 +1,7 @@
-/** The examples in the OpenAPI document: each request can be sent as it stands, and each answer is one that its operation gives. */
+/**
+ * The examples in the OpenAPI document: each request can be sent as it stands, and each answer is one that its
+ * operation gives.
+ */
 import { beforeAll, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/native/examples.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";

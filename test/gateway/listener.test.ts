@@ -1,4 +1,6 @@
-/** What no well-behaved client sends: the listener answers it in the form of all errors, within its limits, and goes on. */
+/**
+ * What no well-behaved client sends: the listener answers it in the form of all errors, within its limits, and goes on.
+ */
 import { connect, type Socket } from "node:net";
 import { deflateSync, gzipSync, brotliCompressSync } from "node:zlib";
 import { Registry } from "prom-client";

@@ -1,4 +1,7 @@
-/** Who may not see the values of identifiers learns them from nothing: no answer, order, filter or error of either surface. */
+/**
+ * Who may not see the values of identifiers learns them from nothing: no answer, order, filter or error of either
+ * surface.
+ */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";

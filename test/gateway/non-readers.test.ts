@@ -1,4 +1,7 @@
-/** Clients that ask and do not read: their answers take a bounded part of the memory for a bounded time, and others notice nothing. */
+/**
+ * Clients that ask and do not read: their answers take a bounded part of the memory for a bounded time, and others
+ * notice nothing.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Socket } from "node:net";

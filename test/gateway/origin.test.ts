@@ -1,4 +1,7 @@
-/** The address in documents and links: the one that is set, else what clients ask for, and what a trusted proxy says they asked for. */
+/**
+ * The address in documents and links: the one that is set, else what clients ask for, and what a trusted proxy says
+ * they asked for.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createApi } from "../support/api.ts";

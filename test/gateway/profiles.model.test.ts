@@ -168,8 +168,8 @@ describeOnMesh("profiles", (daybook) => {
       }),
     );
 
-    // Nobody had to be freed by the database, which would have made them wait for a second. The mesh shares its database with whatever test
-    // runs beside this one, so only the single process can tell.
+    // Nobody had to be freed by the database, which would have made them wait for a second. The mesh shares its
+    // database with whatever test runs beside this one, so only the single process can tell.
     const isAlone = daybook().databaseUrl !== inject("mesh").databaseUrl;
     expect(isAlone ? await countDeadlocks() : deadlocksBefore).toBe(deadlocksBefore);
     const listed = (await api.get("/v1/profiles?page[limit]=500&expand=identifiers")).body.data;

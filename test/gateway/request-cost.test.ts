@@ -1,6 +1,7 @@
 /**
- * No request costs more than its size: every text, object and list of every operation at its heaviest, inflated from gzip, is answered with less
- * than a second of CPU of all services together. The time is that of the process, which other work on the machine changes little.
+ * No request costs more than its size: every text, object and list of every operation at its heaviest, inflated from
+ * gzip, is answered with less than a second of CPU of all services together. The time is that of the process, which
+ * other work on the machine changes little.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +22,8 @@ import { marksOutOfOrder, worstRequests } from "../support/worst-requests.ts";
 const cpuSecondsMax = 1;
 // Of a good job of 5 MB, which is read, checked and kept whole, in steps that let others in, and is begun at once.
 const jobCpuSecondsMax = 3;
-// Heavy bodies go in groups, as many as leave each of them far below the limit; a group that is above it is looked at one by one.
+// Heavy bodies go in groups, as many as leave each of them far below the limit; a group that is above it is looked at
+// one by one.
 const groupSize = 12;
 const turnsMax = 3;
 const settleMs = 100;
@@ -69,7 +71,9 @@ async function cpuSecondsOf(work: () => Promise<unknown>): Promise<number> {
   return (await cpuSeconds()) - before;
 }
 
-/** The least CPU time of some work, which may be done several times: garbage of what was before falls into one of them. */
+/**
+ * The least CPU time of some work, which may be done several times: garbage of what was before falls into one of them.
+ */
 async function leastCpuSecondsOf(work: () => Promise<unknown>, limit: number): Promise<number> {
   let least = Infinity;
   for (let turn = 0; turn < turnsMax && least >= limit; turn++) {

@@ -1,4 +1,7 @@
-/** Keys that end: every gateway refuses them at once where the bus is there, and when it forgets what it remembers where it is not. */
+/**
+ * Keys that end: every gateway refuses them at once where the bus is there, and when it forgets what it remembers where
+ * it is not.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -52,7 +52,10 @@ interface Outcome {
   lost: string[];
 }
 
-/** Posts again and again until a connection is refused. @param keepsAlive whether it uses a connection for as long as it may. */
+/**
+ * Posts again and again until a connection is refused.
+ * @param keepsAlive whether it uses a connection for as long as it may.
+ */
 async function postUntilRefused(baseUrl: string, keepsAlive: boolean): Promise<Outcome> {
   const body = JSON.stringify(event);
   const head = [

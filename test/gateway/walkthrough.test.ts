@@ -1,4 +1,7 @@
-/** The page of the API as a reader follows it: every line of curl, from top to bottom, with ids of the answers before in the place of the examples'. */
+/**
+ * The page of the API as a reader follows it: every line of curl, from top to bottom, with ids of the answers before in
+ * the place of the examples'.
+ */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";

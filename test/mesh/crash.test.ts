@@ -1,4 +1,7 @@
-/** Processes are killed at any instant between claim and response, and clients ask again: each write is done once, and is answered the same. */
+/**
+ * Processes are killed at any instant between claim and response, and clients ask again: each write is done once, and
+ * is answered the same.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

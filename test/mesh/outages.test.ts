@@ -1,4 +1,7 @@
-/** Processes that start, or are killed, while what they need is away: each does its part as soon as it can, and none gives up. */
+/**
+ * Processes that start, or are killed, while what they need is away: each does its part as soon as it can, and none
+ * gives up.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A deployment of each service, again and again: every process but the one that was told to stop goes on, and no client sees any of it. */
+/**
+ * A deployment of each service, again and again: every process but the one that was told to stop goes on, and no client
+ * sees any of it.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +19,8 @@ afterAll(() => owner.close());
 
 // A restart takes a second of CPU, and there are four services. ROLLS=50 takes three minutes.
 const rollsOfEach = Number(process.env.ROLLS ?? 8);
-// Each client rests so long after each of its requests. A service is told to stop while its callers are at work, and while they are idle.
+// Each client rests so long after each of its requests. A service is told to stop while its callers are at work, and
+// while they are idle.
 const restsMs = [20, 100, 300];
 
 /** Requests that together reach every service. */

@@ -1,4 +1,7 @@
-/** NATS comes late, and goes away for a while: profiles and events go on, and what was to be told is told when it is back. */
+/**
+ * NATS comes late, and goes away for a while: profiles and events go on, and what was to be told is told when it is
+ * back.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** NATS stops, comes back without its store, or stays away until the outbox is full: whatever was answered is counted exactly once. */
+/**
+ * NATS stops, comes back without its store, or stays away until the outbox is full: whatever was answered is counted
+ * exactly once.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** Jobs of events: each event is recorded once for the profile that came with it, whatever comes again and whatever is killed meanwhile. */
+/**
+ * Jobs of events: each event is recorded once for the profile that came with it, whatever comes again and whatever is
+ * killed meanwhile.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

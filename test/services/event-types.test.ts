@@ -1,4 +1,7 @@
-/** A property has a limited number of types of events. What is beyond is refused, and everything that was recorded is counted. */
+/**
+ * A property has a limited number of types of events. What is beyond is refused, and everything that was recorded is
+ * counted.
+ */
 import pg from "pg";
 import { expect, test } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";

@@ -1,4 +1,7 @@
-/** Messages come ten times each and out of order, and who counts is killed again and again: the aggregates are those of a recount, to the last digit. */
+/**
+ * Messages come ten times each and out of order, and who counts is killed again and again: the aggregates are those of
+ * a recount, to the last digit.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

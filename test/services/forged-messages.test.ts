@@ -1,4 +1,7 @@
-/** Whoever reaches NATS can publish there: what is not signed with the internal token changes nothing, and what is for good needs its owner's word too. */
+/**
+ * Whoever reaches NATS can publish there: what is not signed with the internal token changes nothing, and what is for
+ * good needs its owner's word too.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

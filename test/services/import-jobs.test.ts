@@ -1,4 +1,7 @@
-/** Import jobs: every item is written once or refused with its reason, whoever writes to the same profiles and whatever is killed meanwhile. */
+/**
+ * Import jobs: every item is written once or refused with its reason, whoever writes to the same profiles and whatever
+ * is killed meanwhile.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -32,7 +32,10 @@ function write(name: string, content: string): string {
   return fileOf(name);
 }
 
-/** Makes an authority, one that nobody trusts, and certificates of the first for `localhost`: of a server, and of a client. */
+/**
+ * Makes an authority, one that nobody trusts, and certificates of the first for `localhost`: of a server, and of a
+ * client.
+ */
 async function makeCertificates(): Promise<void> {
   const made = { keyType: "ec", algorithm: "sha256" } as const;
   const authorityOf = async (name: string) => {

@@ -1,6 +1,6 @@
 /**
- * Plans of statements that are made while the tables have no statistics, as PostgreSQL keeps plans for a while: once the tables are large, a
- * statement still reads no table from end to end, and few pages.
+ * Plans of statements that are made while the tables have no statistics, as PostgreSQL keeps plans for a while: once
+ * the tables are large, a statement still reads no table from end to end, and few pages.
  */
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -124,7 +124,10 @@ function preparing(index: number): Database {
   return database as unknown as Database;
 }
 
-/** Executes the statement of a case. @returns the tables that it read from end to end, and how many buffers it took, if they are many. */
+/**
+ * Executes the statement of a case.
+ * @returns the tables that it read from end to end, and how many buffers it took, if they are many.
+ */
 async function faultsOf(index: number, buffersAllowed: number): Promise<unknown[]> {
   const faults: unknown[] = [];
   const visit = (node: PlanNode): void => {

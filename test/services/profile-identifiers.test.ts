@@ -1,4 +1,6 @@
-/** Writes by identifiers that several profiles have, identifiers within updates, and lists by id, identifier and email. */
+/**
+ * Writes by identifiers that several profiles have, identifiers within updates, and lists by id, identifier and email.
+ */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import {

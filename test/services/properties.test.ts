@@ -1,4 +1,6 @@
-/** Settings of a property: what they are unless they are said, and that whoever calls with a key of it is told of them. */
+/**
+ * Settings of a property: what they are unless they are said, and that whoever calls with a key of it is told of them.
+ */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";

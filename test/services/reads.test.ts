@@ -55,7 +55,8 @@ test("a cancel never hits another statement", async () => {
   const lanes = 8;
   let cancelled = 0;
   let answered = 0;
-  // Cancels come at every moment of a short statement: before it, within it and after it. Beside them run statements that nobody cancels.
+  // Cancels come at every moment of a short statement: before it, within it and after it. Beside them run statements
+  // that nobody cancels.
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
       for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,7 @@
-/** A redaction reaches what is on its way: on the NATS stream, and among the dead letters. Nothing is lost by it, and nothing counted twice. */
+/**
+ * A redaction reaches what is on its way: on the NATS stream, and among the dead letters. Nothing is lost by it, and
+ * nothing counted twice.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** The schemas that migrations make. A change of one shows in its text: `npx vitest run test/services/schema.test.ts -u` writes it anew. */
+/**
+ * The schemas that migrations make. A change of one shows in its text: `npx vitest run test/services/schema.test.ts -u`
+ * writes it anew.
+ */
 import { inject, onTestFinished, test, expect } from "vitest";
 import { migrate } from "#shared/database/migrate.ts";
 import { openDatabase } from "#shared/database/postgres.ts";

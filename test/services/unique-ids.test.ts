@@ -1,4 +1,7 @@
-/** Events that name themselves: a unique_id is kept once for its profile and type, for good, whoever else sends it at the same time. */
+/**
+ * Events that name themselves: a unique_id is kept once for its profile and type, for good, whoever else sends it at
+ * the same time.
+ */
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { EventInputSchema, type RecordedEvent } from "#proto/daybook/event/v1/event_pb.ts";

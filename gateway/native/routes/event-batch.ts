@@ -8,7 +8,7 @@ import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch
 import { toEventInput } from "../convert/events.ts";
 import { exampleEventBatch } from "../examples.ts";
 import { operation, route } from "../operation.ts";
-import { BatchResult } from "../resources.ts";
+import { BatchResult } from "../response-schemas.ts";
 import { EventBatch, EventBatchItem } from "../schemas.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
 

@@ -6,7 +6,7 @@ import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch
 import { toUpsertRequest } from "../convert/profiles.ts";
 import { exampleProfileBatch } from "../examples.ts";
 import { operation, route } from "../operation.ts";
-import { BatchResult } from "../resources.ts";
+import { BatchResult } from "../response-schemas.ts";
 import { ProfileBatch, ProfileBatchItem } from "../schemas.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
 
