@@ -220,6 +220,27 @@ test("a stranger who takes the id of a message does not keep the message from ar
   expect(taken).toEqual([api.propertyId]);
 });
 
+test("a message whose payload was rewritten is sent again, although the server knows its id", async () => {
+  const subject = `daybook.test.${newUuid()}`;
+  const options = { servers: [nats.url], signer: testSigner, name: "test", log, registry: createRegistry() };
+  const bus = owner.own(await connectNatsBus(options));
+  const taken: string[] = [];
+  await bus.subscribe(`test-${newUuid()}`, subject, (messages) => {
+    taken.push(...messages.map(({ payload }) => Buffer.from(payload).toString()));
+    return Promise.resolve();
+  });
+  const id = newUuid();
+  const places = [];
+  for (const text of ["with a name", "with a name", "redacted"]) {
+    places.push(...(await bus.publish([{ id, subject, payload: Buffer.from(text) }])));
+  }
+  const [first, repeated, rewritten] = places;
+  expect(repeated).toEqual(first);
+  expect(rewritten).not.toEqual(first);
+  await eventually(() => (taken.length > 1 ? true : undefined));
+  expect(taken).toEqual(["with a name", "redacted"]);
+});
+
 test("what was signed with the previous token is taken, and nothing is signed with it any more", async () => {
   const subject = `daybook.test.${newUuid()}`;
   const connect = async (signer: Signer) =>

@@ -90,11 +90,12 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     // The client adds the id to these headers.
     const first = await client.publish(subject, payload, { msgID: id, headers: signer.sign(subject, payload) });
     if (!first.duplicate) return first.seq;
-    // For a duplicate id the server returns the sequence of the first message, even if that one was purged, or somebody
-    // else used the id. So the stored message must be signed for this subject.
+    // For a duplicate id the server returns the sequence of the first message, even if that one was purged, if somebody
+    // else used the id, or if a redaction has rewritten the payload since. So the stored message must be this one,
+    // signed.
     const kept = await manager.streams.getMessage(streamName, { seq: first.seq });
-    if (kept?.subject === subject && signer.isSigned({ subject, data: kept.data, headers: kept.header }))
-      return first.seq;
+    const isSame = kept?.subject === subject && Buffer.from(kept.data).equals(payload);
+    if (isSame && signer.isSigned({ subject, data: kept.data, headers: kept.header })) return first.seq;
     return (await client.publish(subject, payload, { headers: nameMessage(signer.sign(subject, payload), id) })).seq;
   }
 
