@@ -28,11 +28,14 @@ export const markIdle = statement<[id: Uuid]>(
 
 export const deleteWriter = statement<[id: Uuid]>("event.writers.delete", `DELETE FROM event.writers WHERE id = $1`);
 
-/** Deletes the rows of processes that were killed while they were not idle. Returns one row for each. */
+/**
+ * Deletes the rows of processes that were silent for an hour: they were killed, or are idle and insert their row again
+ * when they wake. Returns one row for each.
+ */
 export const deleteSilentWriters = statement<[rowsMax: number], { gone: boolean }>(
   "event.writers.delete_silent",
   `DELETE FROM event.writers WHERE id = ANY(ARRAY(
-     SELECT id FROM event.writers WHERE seen_at < now() - interval '1 hour' AND low_watermark < 'infinity' LIMIT $1
+     SELECT id FROM event.writers WHERE seen_at < now() - interval '1 hour' LIMIT $1
    )) RETURNING true AS gone`,
 );
 
