@@ -94,6 +94,17 @@ export function operationOf({ operation }: FastifyRequest, part?: string | numbe
   return { operationId: encodeId("op", deriveUuid(decodeId("op", operationId, "operation_id"), String(part))) };
 }
 
+/**
+ * As operationOf, for an event. It says whether the operation is at its first attempt, because looking for an earlier
+ * event costs a tenth of the throughput of single events with a key.
+ */
+export function eventOperationOf(
+  request: FastifyRequest,
+  part?: number,
+): { operationId?: string; operationIsNew?: boolean } {
+  return { ...operationOf(request, part), operationIsNew: request.operation?.attempt === 1 };
+}
+
 export function isWrite({ method, routeOptions: { config } }: FastifyRequest): boolean {
   return config.operation !== undefined && !config.operation.reads && writeMethods.has(method);
 }

@@ -73,7 +73,9 @@ export function ingest(
   context.relay.checkRoom();
   return context.watermark.hold(async (now) => {
     const ingestion: Ingestion = { context, property, now, options, outcomes: [] };
-    await storeOnce(ingestion, await skipStored(ingestion, await check(ingestion, inputs)));
+    const checked = await check(ingestion, inputs);
+    const isRetry = ({ input }: Checked): boolean => !input.operationIsNew;
+    await storeOnce(ingestion, await among(checked, isRetry, (items) => skipStored(ingestion, items)));
     return inputs.map((_, at) => {
       const outcome = ingestion.outcomes[at];
       if (outcome === undefined) throw new Error("an item was not settled");
@@ -86,8 +88,8 @@ async function storeOnce(ingestion: Ingestion, items: readonly Checked[]): Promi
   // Types before profiles, because an event that is refused must not create a profile.
   const resolved = await resolve(ingestion, await refuseTypes(ingestion, await skipHeld(ingestion, items)));
   // A unique_id is a key only together with its profile.
-  const [unique, others] = partition(resolved, ({ uniqueId }) => uniqueId !== undefined);
-  let open = [...(await skipHeld(ingestion, unique)), ...others].toSorted((one, other) => one.at - other.at);
+  const hasUniqueId = ({ uniqueId }: Resolved): boolean => uniqueId !== undefined;
+  let open = await among(resolved, hasUniqueId, (unique) => skipHeld(ingestion, unique));
   for (let round = 1; open.length > 0; round++) {
     if (round > roundsMax) throw new Error("keys kept changing hands");
     await store(ingestion, firstOfEachKey(open));
@@ -189,8 +191,14 @@ function stillOpen<Item extends Checked>({ outcomes }: Ingestion, items: readonl
   return items.filter(({ at }) => outcomes[at] === undefined);
 }
 
-function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+/** Applies a stage to some of the items. @returns the items that are open then, in order. */
+async function among<Item>(
+  items: readonly Item[],
+  isChosen: (item: Item) => boolean,
+  stage: (chosen: readonly Item[]) => Promise<Item[]>,
+): Promise<Item[]> {
+  const open = new Set(await stage(items.filter(isChosen)));
+  return items.filter((item) => !isChosen(item) || open.has(item));
 }
 
 /** The outcome of an item whose event is already stored: a replay, unless the item's own operation stored the event. */

@@ -70,7 +70,7 @@ function readItem({ event, profile, update }: EventJobItem, index: number, now: 
     throw new DaybookError("parameter_missing", "An item has an event.", { param: `items.${index}.event` });
   }
   return create(EventJobItemSchema, {
-    event: { ...event, operationId: newId("op"), occurredAt: event.occurredAt ?? now },
+    event: { ...event, operationId: newId("op"), operationIsNew: false, occurredAt: event.occurredAt ?? now },
     profile: profile && { ...profile, operationId: undefined },
     update: update && { ...update, operationId: newId("op") },
   });

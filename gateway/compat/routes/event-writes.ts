@@ -9,7 +9,7 @@ import {
 import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
-import { operationOf } from "../../plugins/idempotency.ts";
+import { eventOperationOf } from "../../plugins/idempotency.ts";
 import {
   countEvents,
   directIdentifier,
@@ -77,7 +77,7 @@ export const eventWriteRoutes = [
       ? toReference({ case: "identifier", value: identifier })
       : toReference({ case: "profileId", value: await writeProfile(exchange, profile) });
     request.isUnfinished = !identifier;
-    const { outcome } = await exchange.recordEvent(Object.assign(input, operationOf(request)));
+    const { outcome } = await exchange.recordEvent(Object.assign(input, eventOperationOf(request)));
     if (outcome.case === "error") {
       throw fromErrorMessage(outcome.value).withParams((param) => toEventPointer(param, profile.pointers, identifier));
     }

@@ -2,7 +2,7 @@ import type { RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
 import { type DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
-import { operationOf } from "../../plugins/idempotency.ts";
+import { eventOperationOf } from "../../plugins/idempotency.ts";
 import type { RateWindow } from "../../rate/limits.ts";
 import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
 import { toEventInput } from "../convert/events.ts";
@@ -66,7 +66,7 @@ export const eventBatchRoutes = [
     const items = body.events.map((item, index) =>
       readItem(item, (each) => {
         const input = toEventInput(batchItemReader.read(each), isBackfill(body));
-        return Object.assign(input, operationOf(request, index));
+        return Object.assign(input, eventOperationOf(request, index));
       }),
     );
     const results = await answerItems(items, (inputs) => exchange.recordEvents(inputs), toItemResult);

@@ -3,7 +3,7 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { quoteName } from "#shared/values/wording.ts";
-import { operationOf } from "../../plugins/idempotency.ts";
+import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { eventJson, fromGuideEvent, toEventInput, toGuideEventError, type EventExpansion } from "../convert/events.ts";
 import { metricJson } from "../convert/metrics.ts";
 import { profileJson } from "../convert/profiles.ts";
@@ -122,7 +122,7 @@ export const eventRoutes = [
   route("POST", "/events", create, async (exchange) => {
     const { request, reply, body } = exchange;
     const input = body.guide ? fromGuideEvent(body.guide) : toEventInput(body.main);
-    const { outcome } = await exchange.recordEvent(Object.assign(input, operationOf(request)));
+    const { outcome } = await exchange.recordEvent(Object.assign(input, eventOperationOf(request)));
     if (outcome.case === "error") {
       const error = fromErrorMessage(outcome.value);
       throw body.guide ? toGuideEventError(error, body.guide) : error;
