@@ -47,7 +47,6 @@ type Resolved = Checked & ResolvedEvent & { resolvedFrom: string | undefined };
 /** One call of `ingest`. */
 interface Ingestion {
   context: EventContext;
-  /** UUID */
   property: Uuid;
   /** received_at of all items. */
   now: Micros;

@@ -5,7 +5,7 @@ import {
   type LocationPatch,
   type Precondition,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
-import { checkFaults, DaybookError, type FieldError } from "#shared/values/errors.ts";
+import { checkFaults, DaybookError, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
 import { findValuePresenceFault, missingOp } from "#shared/values/attribute-operations.ts";
 import { locationFields } from "#shared/values/location.ts";
 import type { AttributeOperation } from "./domain/attribute-operations.ts";
@@ -32,7 +32,11 @@ export function changeFields(
 ): { attributes: string; location: StoredLocation | null } {
   const attributes = typeof current.attributes === "string" ? new Attributes(current.attributes) : current.attributes;
   if (attributesJson !== undefined || attributeOperations.length > 0) {
-    const operations = attributeOperations.map((operation, index) => toOperation(operation, index, faults));
+    const operations: (AttributeOperation | undefined)[] = [];
+    for (const [index, operation] of attributeOperations.entries()) {
+      if (faults.length >= fieldErrorsMax) break;
+      operations.push(toOperation(operation, index, faults));
+    }
     attributes.change(attributesJson, operations, faults);
   }
   const changed = changeLocation(current.location, toLocationChanges(location), faults);

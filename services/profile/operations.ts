@@ -36,7 +36,6 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
 
 /** An operation that an attempt has done. */
 export interface DoneOperation {
-  /** UUIDs */
   operation: Uuid;
   profile: Uuid;
   /** The result without the profile. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AttributeOperation } from "./attribute-operations.ts";
-import { checkFaults, type FieldError } from "#shared/values/errors.ts";
+import { checkFaults, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
 import { Attributes, mergeAttributes } from "./attributes.ts";
 
 function changed(attributes: Attributes, patch: string | undefined, operations: readonly AttributeOperation[]): string {
@@ -241,6 +241,24 @@ describe("changes one after the other", () => {
       return error;
     }
   }
+
+  test("are looked at no further than the faults that an answer lists, and counted before anything is read", () => {
+    const bad = { op: "append_unique" as const, path: ["a"], valueJson: "{" };
+    const faults: FieldError[] = [];
+    new Attributes("{}").change(
+      undefined,
+      Array.from({ length: 1_000 }, () => bad),
+      faults,
+    );
+    expect(faults.length).toBe(fieldErrorsMax);
+    const tooMany: FieldError[] = [];
+    new Attributes("{}").change(
+      "no JSON",
+      Array.from({ length: 1_001 }, () => bad),
+      tooMany,
+    );
+    expect(tooMany.map(({ code }) => code)).toEqual(["too_many_items"]);
+  });
 
   test("come to the same as each by itself, whichever of them are refused", () => {
     fc.assert(

@@ -1,5 +1,5 @@
 /** Custom attributes of a profile: a JSON object, stored as text. */
-import { checkFaults, type FieldError } from "#shared/values/errors.ts";
+import { checkFaults, fieldErrorsMax, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from "#shared/json/json.ts";
 import { count } from "#shared/values/count.ts";
 import { findContentFaults } from "#shared/values/json-fields.ts";
@@ -51,8 +51,6 @@ export class Attributes {
     operations: readonly (AttributeOperation | undefined)[],
     faults: FieldError[],
   ): void {
-    const faultsBefore = faults.length;
-    const changes = patch === undefined ? undefined : readPatch(patch, faults);
     if (operations.length > operationsMax) {
       const message =
         `${quoteName("attribute_operations")} must have at most ${count(operationsMax)} operations; ` +
@@ -60,6 +58,8 @@ export class Attributes {
       faults.push({ code: "too_many_items", message, param: "attribute_operations" });
       return;
     }
+    const faultsBefore = faults.length;
+    const changes = patch === undefined ? undefined : readPatch(patch, faults);
     const textBefore = this.#text;
     const entries = (this.#entries ??= readEntries(textBefore));
     const undo = new Undo(entries);
@@ -100,6 +100,7 @@ export class Attributes {
     const unsettled = new Set<{ settle(): void }>();
     const changed = new Set<string>();
     for (const [index, operation] of operations.entries()) {
+      if (faults.length >= fieldErrorsMax) return;
       if (!operation) continue;
       const [key = ""] = operation.path;
       const entry = entries.get(key);
