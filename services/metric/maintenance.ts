@@ -1,19 +1,14 @@
 /** Periodic work of the metric service. */
-import { inChunks } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { deleteBatches } from "./sql/batches.ts";
+import { operations } from "./sql/operations.ts";
 
 /** Interval of looking for rebuilds. */
 export const buildIntervalMs = 2_000;
-/** Interval of deleting batches. */
+/** Interval of deleting operations. */
 export const forgetIntervalMs = 10 * 60 * 1000;
-// The bus redelivers messages for up to 7 days, and their signatures are valid for 7.5 days.
-const batchAgeMaxMicros = 8 * 24 * 60 * 60 * 1_000_000;
-const rowsMax = 5_000;
 
-/** Deletes batches that cannot be redelivered. */
-export async function forgetBatches({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
-  const before = formatMicros(clock.nowMicros() - batchAgeMaxMicros);
-  await inChunks(rowsMax, (rows) => deleteBatches(database, [before, rows]), signal);
+/** Deletes batches that cannot be redelivered, and operations that are not retried any more. */
+export async function forgetExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
+  await operations.deleteExpired(database, formatMicros(clock.nowMicros()), signal);
 }

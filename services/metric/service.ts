@@ -11,7 +11,7 @@ import { rebuildAll } from "./rebuild.ts";
 import { eventsLinked } from "./consumers/events-linked.ts";
 import { eventsRecorded } from "./consumers/events-recorded.ts";
 import type { MetricContext } from "./context.ts";
-import { buildIntervalMs, forgetBatches, forgetIntervalMs } from "./maintenance.ts";
+import { buildIntervalMs, forgetExpired, forgetIntervalMs } from "./maintenance.ts";
 import { createProfileOrdinals } from "./ordinals.ts";
 import { aggregateMetric } from "./rpc/aggregate-metric.ts";
 import { createMetric as create } from "./rpc/create-metric.ts";
@@ -50,7 +50,7 @@ export function createMetric(
       await bus.subscribe("metric", "daybook.event.recorded", eventsRecorded(context));
       await bus.subscribe("metric_linked", "daybook.event.linked", eventsLinked(context));
       building = owner.own(repeat(buildIntervalMs, log, "count events anew", (signal) => rebuildAll(context, signal)));
-      owner.own(repeat(forgetIntervalMs, log, "forget batches", (signal) => forgetBatches(context, signal)));
+      owner.own(repeat(forgetIntervalMs, log, "forget operations", (signal) => forgetExpired(context, signal)));
     },
     async checkReady() {
       await probe(database, []);

@@ -4,8 +4,8 @@ import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { decodeId, toUuid } from "#shared/values/ids.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
-import { fromTimestamp } from "#shared/values/time.ts";
-import { findBatches } from "./sql/batches.ts";
+import { formatMicros, fromTimestamp } from "#shared/values/time.ts";
+import { operations } from "./sql/operations.ts";
 
 /**
  * The instants up to which all events of a property are recorded, and counted in the roll-ups. Call this before reading
@@ -22,7 +22,8 @@ export async function readAsOf(
   const recorded = fromTimestamp(recordedUpTo);
   if (waiting.length === 0) return { recorded, counted: recorded };
   const property = decodeId("prop", propertyId, "property_id");
-  const rows = await findBatches(database, [property, waiting.map(({ batchId }) => toUuid(batchId))]);
+  const ids = waiting.map(({ batchId }) => toUuid(batchId));
+  const rows = await operations.find(database, [property, ids, formatMicros(recorded)]);
   const taken = new Set<string>(rows.map(({ id }) => id));
   // Unlisted batches were received no earlier than the last listed one.
   const open = waiting.find(({ batchId }) => !taken.has(batchId)) ?? (hasMore ? waiting.at(-1) : undefined);

@@ -1,22 +1,13 @@
 /** Chains: upserts of the same profile, decided one after the other and written at once. */
-import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, settleNow } from "#shared/values/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { Attributes } from "./domain/attributes.ts";
-import { identifierKey, type WantedIdentifier } from "#shared/values/identifiers.ts";
-import type { Uuid } from "#shared/values/ids.ts";
+import { identifierKey } from "#shared/values/identifiers.ts";
 import { findHolders } from "./holders.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
 import type { Attempt } from "./attempts.ts";
-import { decide } from "./upsert.ts";
+import { decide, type Upsert } from "./upsert.ts";
 import { isCompound, planEdit, planInsert, type Plan } from "./writing.ts";
-
-/** An upsert whose identifiers are validated. */
-export interface Upsert {
-  request: UpsertProfileRequest;
-  identifiers: readonly WantedIdentifier[];
-  operation: Uuid | undefined;
-}
 
 /** Upserts of the same profile, in order. If there is more than one, all have the same single holder. */
 export interface Chain<Item extends Upsert> {

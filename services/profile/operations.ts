@@ -1,8 +1,8 @@
-/** Operations: idempotent writes, because a write and the record of its operation commit together. */
+/** Idempotent writes: a write and the record of its operation commit together. */
 import { decodeId, type Uuid } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
-import { findOperations, insertOperations } from "./sql/operations.ts";
+import { operations } from "./sql/operations.ts";
 import { readProfiles, readRow, type ProfileRow } from "./sql/profiles.ts";
 import { retryConflicts, OptimisticConflict, type Attempt } from "./attempts.ts";
 
@@ -25,10 +25,10 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
   const operation = decodeId("op", operationId, "operation_id");
   const once = async (attempt: Attempt): Promise<T> => {
     const done = (await findDone<Omit<T, "row">>(attempt, [operation])).get(operation);
-    if (done) return done as unknown as T;
+    if (done) return { ...done.note, row: done.row } as unknown as T;
     attempt.operation = operation;
     const { row, ...note } = await work(attempt);
-    await recordOperations(attempt, [{ operation, profile: row.id, note }]);
+    await recordOperations(attempt, [{ id: operation, profile: row.id, note }]);
     return { ...note, row } as unknown as T;
   };
   return retryConflicts(context, property, once, first ?? []);
@@ -36,10 +36,14 @@ export async function oncePerOperation<T extends { row: ProfileRow }>(
 
 /** An operation that an attempt has done. */
 export interface DoneOperation {
-  operation: Uuid;
+  id: Uuid;
   profile: Uuid;
   /** The result without the profile. */
   note: object;
+  /** A digest of what was asked under the id. */
+  fingerprint?: Buffer;
+  /** 48 hours if undefined. */
+  ageMaxMicros?: number;
 }
 
 /** Records operations in the transaction that does them. @throws OptimisticConflict when one is already recorded. */
@@ -47,29 +51,44 @@ export async function recordOperations(
   { database, property, now }: Attempt,
   done: readonly DoneOperation[],
 ): Promise<void> {
-  const recorded = await insertOperations(database, [
-    property,
-    formatMicros(now + ageMaxMicros),
-    done.map(({ operation, profile, note }) => ({ id: operation, profile_id: profile, note: JSON.stringify(note) })),
-  ]);
+  const rows = done.map((operation) => ({
+    property_id: property,
+    id: operation.id,
+    fingerprint: operation.fingerprint ?? null,
+    note: { ...operation.note, profile: operation.profile },
+    done_at: now,
+    expires_at: now + (operation.ageMaxMicros ?? ageMaxMicros),
+  }));
+  const recorded = await operations.record(database, [rows]);
   if (recorded.length < done.length) throw new OptimisticConflict();
 }
 
-/** Finds operations that were done before. @returns by operation, its note and the current profile. */
+/** An operation that was done before, with the current profile. */
+export interface KnownOperation<Note> {
+  note: Note;
+  fingerprint: Buffer | null;
+  row: ProfileRow;
+}
+
+/** Finds operations that were done before. @returns by id */
 export async function findDone<Note>(
   { database, property, now }: Attempt,
-  operations: readonly Uuid[],
-): Promise<Map<Uuid, Note & { row: ProfileRow }>> {
-  if (operations.length === 0) return new Map();
-  const done = await findOperations(database, [property, operations, formatMicros(now)]);
-  if (done.length === 0) return new Map();
-  const ids = [...new Set(done.map(({ profile_id: id }) => id))];
-  const rows = new Map((await readProfiles(database, [property, ids])).map((row) => [row.id, readRow(row)]));
+  ids: readonly Uuid[],
+): Promise<Map<Uuid, KnownOperation<Note>>> {
+  if (ids.length === 0) return new Map();
+  const found = await operations.find(database, [property, ids, formatMicros(now)]);
+  if (found.length === 0) return new Map();
+  const done = found.map(({ id, fingerprint, note }) => {
+    const { profile, ...rest } = note as { profile: Uuid };
+    return { id, fingerprint, profile, note: rest as Note };
+  });
+  const profiles = [...new Set(done.map(({ profile }) => profile))];
+  const rows = new Map((await readProfiles(database, [property, profiles])).map((row) => [row.id, readRow(row)]));
   return new Map(
-    done.map(({ id, profile_id: profile, note }) => {
+    done.map(({ id, fingerprint, profile, note }) => {
       const row = rows.get(profile);
       if (!row) throw new Error("a profile that was written is gone");
-      return [id, { ...note, row } as Note & { row: ProfileRow }];
+      return [id, { note, fingerprint, row }];
     }),
   );
 }

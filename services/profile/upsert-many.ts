@@ -1,15 +1,15 @@
 /** Upserts of many: independent ones are written together. */
 import type { UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, settle, settleNow } from "#shared/values/errors.ts";
-import { decodeId, type Uuid } from "#shared/values/ids.ts";
+import type { Uuid } from "#shared/values/ids.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
 import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
-import { planChain, separate, type PlannedChain, type Step, type Upsert } from "./chains.ts";
+import { planChain, separate, type PlannedChain, type Step } from "./chains.ts";
 import type { ProfileContext } from "./context.ts";
 import { findDone, recordOperations, type DoneOperation } from "./operations.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
 import { closeAttempt, OptimisticConflict, openAttempt, type Attempt } from "./attempts.ts";
-import { readWanted, upsert, type Upserted } from "./upsert.ts";
+import { doneUnderKey, readUpsert, replayOf, upsert, type Upsert, type Upserted } from "./upsert.ts";
 import { execute } from "./writing.ts";
 
 /** The outcome of one upsert. "contended": it would have had to wait, and nothing was written. */
@@ -34,20 +34,21 @@ export async function upsertMany(
   requests: readonly UpsertProfileRequest[],
   skipContended: boolean,
 ): Promise<UpsertOutcome[]> {
-  const items: Item[] = [];
-  for (const request of requests) {
-    const item = settleNow(() => readItem(request));
-    items.push(item instanceof DaybookError ? { request, identifiers: [], operation: undefined, outcome: item } : item);
-  }
-  await settleDone(openAttempt(context, property), items);
+  const items: Item[] = requests.map((request) => {
+    const item = settleNow(() => readUpsert(property, request));
+    if (!(item instanceof DaybookError)) return item;
+    return { request, identifiers: [], operation: undefined, key: undefined, outcome: item };
+  });
+  const keys = await settleDone(openAttempt(context, property), items);
   let together: Item[] = [];
   for (const item of items) {
     if (item.outcome) continue;
-    if (item.request.idempotencyKey === undefined) {
+    if (!item.key || !keys.has(item.key.id)) {
+      if (item.key) keys.add(item.key.id);
       together.push(item);
       continue;
     }
-    // An upsert with a key needs its own transaction, because the key commits with the write. Earlier ones go first.
+    // The key is held, or is that of an earlier item, whose outcome decides this one's.
     await upsertTogether(context, property, together, skipContended);
     together = [];
     await upsertAlone(context, property, item);
@@ -59,20 +60,22 @@ export async function upsertMany(
   });
 }
 
-function readItem(request: UpsertProfileRequest): Item {
-  const { operationId } = request;
-  const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
-  return { request, identifiers: readWanted(request), operation };
-}
-
-/** Settles the items whose operations are already done. */
-async function settleDone(attempt: Attempt, items: readonly Item[]): Promise<void> {
-  const operations = items.flatMap(({ operation }) => operation ?? []);
-  const done = await findDone<Omit<Upserted, "row">>(attempt, operations);
+/** Settles the items whose operations are already done, or whose keys are held. @returns the ids of the held keys. */
+async function settleDone(attempt: Attempt, items: readonly Item[]): Promise<Set<Uuid>> {
+  const ids = items.flatMap(({ operation, key }) => [operation ?? [], key?.id ?? []].flat());
+  const done = await findDone<Omit<Upserted, "row">>(attempt, ids);
+  const keys = new Set<Uuid>();
   for (const item of items) {
-    const outcome = item.operation === undefined ? undefined : done.get(item.operation);
-    if (outcome) item.outcome = outcome;
+    const { operation, key } = item;
+    const known = operation === undefined ? undefined : done.get(operation);
+    if (known) item.outcome = { ...known.note, row: known.row };
+    const held = key && done.get(key.id);
+    if (item.outcome || !held) continue;
+    keys.add(key.id);
+    // An operation records a replay too, so that it is answered in the same way after the key has expired.
+    if (operation === undefined) item.outcome = settleNow(() => replayOf(key, held));
   }
+  return keys;
 }
 
 async function upsertTogether(
@@ -141,8 +144,7 @@ async function writeUnlessLost(
     return chains.map(({ plan }) => (plan ? rows.next().value : "nothing"));
   };
   try {
-    if (chains.every(({ steps }) => steps.every(({ item }) => item.operation === undefined)))
-      return await write(attempt);
+    if (!chains.some(({ steps }) => steps.some(({ item }) => item.operation ?? item.key))) return await write(attempt);
     return await withTransaction(database, async (tx) => {
       const inTransaction = Object.assign(attempt, { database: tx, tx, attributes: [] });
       const rows = await write(inTransaction);
@@ -158,11 +160,15 @@ async function writeUnlessLost(
 }
 
 function toDoneOperations(step: Step<Item>): DoneOperation[] {
-  const { operation } = step.item;
-  if ("error" in step || operation === undefined) return [];
-  return [{ operation, profile: step.row.id, note: { created: step.created, replayed: false } }];
+  if ("error" in step) return [];
+  const { row, created, item } = step;
+  const { operation, key } = item;
+  const done: DoneOperation[] = [];
+  if (operation) done.push({ id: operation, profile: row.id, note: { created, replayed: false } });
+  if (key) done.push(doneUnderKey(key, row));
+  return done;
 }
 
 async function upsertAlone(context: ProfileContext, property: Uuid, item: Item): Promise<void> {
-  item.outcome = await settle(upsert(context, property, item.request));
+  item.outcome = await settle(upsert(context, property, item));
 }

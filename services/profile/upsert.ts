@@ -3,10 +3,8 @@ import { createHash } from "node:crypto";
 import { toBinary } from "@bufbuild/protobuf";
 import { UpsertProfileRequestSchema, type UpsertProfileRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
-import { digestOfKey } from "#shared/values/key-digest.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import { findIdempotencyKeyFault } from "#shared/values/event.ts";
-import { formatMicros } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { changeFields, checkIdentifierFaults, checkPrecondition } from "./convert.ts";
 import {
@@ -15,14 +13,28 @@ import {
   readIdentifiers,
   type WantedIdentifier,
 } from "#shared/values/identifiers.ts";
-import type { Uuid } from "#shared/values/ids.ts";
+import { decodeId, deriveUuid, type Uuid } from "#shared/values/ids.ts";
 import type { Attributes } from "./domain/attributes.ts";
 import { chooseHolder, chooseRemoved, findHolders, identityConflict, readUnwanted } from "./holders.ts";
-import { oncePerOperation } from "./operations.ts";
-import { claimItemKey, findItemKey } from "./sql/item-keys.ts";
-import { readProfiles, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
-import { OptimisticConflict, type Attempt } from "./attempts.ts";
+import { findDone, oncePerOperation, recordOperations, type DoneOperation, type KnownOperation } from "./operations.ts";
+import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
+import type { Attempt } from "./attempts.ts";
 import { insert, save, type Edit, type NewProfile } from "./writing.ts";
+
+/** An upsert whose fields have been read, as far as that needs no profile. */
+export interface Upsert {
+  request: UpsertProfileRequest;
+  identifiers: readonly WantedIdentifier[];
+  operation: Uuid | undefined;
+  key: ItemKey | undefined;
+}
+
+/** The idempotency key of an upsert. */
+interface ItemKey {
+  /** Made of the key, which may be personal. */
+  id: Uuid;
+  fingerprint: Buffer;
+}
 
 /** The result of an upsert. */
 export interface Upserted {
@@ -36,77 +48,59 @@ const keyAgeMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /**
  * Creates the profile that the identifiers belong to, or updates it.
+ * @throws DaybookError with every field at fault.
+ */
+export async function upsert(context: ProfileContext, property: Uuid, item: Upsert): Promise<Upserted> {
+  // With a key in a transaction, because the key commits with the write.
+  const first = item.key && [];
+  return oncePerOperation(context, property, item.request, (attempt) => upsertOnce(attempt, item), first);
+}
+
+/**
+ * Reads an upsert: identifiers in normal form, ids, the key.
  * @param property is used instead of the property id of the request.
  * @throws DaybookError with every field at fault.
  */
-export async function upsert(
-  context: ProfileContext,
-  property: Uuid,
-  request: UpsertProfileRequest,
-): Promise<Upserted> {
-  const identifiers = readWanted(request);
-  const { idempotencyKey: key } = request;
-  if (key === undefined) {
-    return oncePerOperation(context, property, request, (attempt) => upsertOnce(attempt, request, identifiers));
-  }
-  const keyFault = findIdempotencyKeyFault(key);
-  if (keyFault) throw DaybookError.ofFields([keyFault]);
-  // In a transaction, because the key commits with the write.
-  return oncePerOperation(
-    context,
-    property,
-    request,
-    (attempt) => upsertWithKey(attempt, request, identifiers, key),
-    [],
-  );
-}
-
-/** The identifiers of an upsert, in normal form. @throws DaybookError with every field at fault. */
-export function readWanted(request: UpsertProfileRequest): WantedIdentifier[] {
+export function readUpsert(property: Uuid, request: UpsertProfileRequest): Upsert {
+  const { operationId } = request;
+  const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
   checkItemCount(request.identifiers.length, identifiersPerWriteMax, "identifiers");
   const faults: FieldError[] = [];
   const identifiers = readIdentifiers(request.identifiers, faults);
   checkIdentifierFaults(faults, request);
-  return identifiers;
+  return { request, identifiers, operation, key: readKey(property, request) };
 }
 
-async function upsertWithKey(
-  attempt: Attempt,
-  request: UpsertProfileRequest,
-  identifiers: readonly WantedIdentifier[],
-  key: string,
-): Promise<Upserted> {
-  const { database, property, now } = attempt;
-  const fingerprint = fingerprintOf(request);
-  const digest = digestOfKey(key);
-  const [held] = await findItemKey(database, [property, digest, formatMicros(now)]);
-  if (held) {
-    if (fingerprint.compare(held.fingerprint) !== 0) {
-      const message = "`idempotency_key` was used for another profile. Send a new key with a new profile.";
-      throw new DaybookError("idempotency_key_reused", message, { param: "idempotency_key" });
-    }
-    const [row] = await readProfiles(database, [property, [held.profile_id]]);
-    if (!row) throw new Error("a profile that was upserted is gone");
-    return { row: readRow(row), created: false, replayed: true };
-  }
-  const upserted = await upsertOnce(attempt, request, identifiers);
-  const expiresAt = formatMicros(now + keyAgeMaxMicros);
-  const { id } = upserted.row;
-  const [claimed] = await claimItemKey(database, [property, digest, fingerprint, id, expiresAt, formatMicros(now)]);
-  // Another upsert claimed the key first. The next attempt finds its profile.
-  if (!claimed) throw new OptimisticConflict();
-  return upserted;
+function readKey(property: Uuid, request: UpsertProfileRequest): ItemKey | undefined {
+  const { idempotencyKey: key } = request;
+  if (key === undefined) return undefined;
+  const fault = findIdempotencyKeyFault(key);
+  if (fault) throw DaybookError.ofFields([fault]);
+  return { id: deriveUuid(property, `idempotency_key ${key}`), fingerprint: fingerprintOf(request) };
 }
 
-async function upsertOnce(
-  attempt: Attempt,
-  request: UpsertProfileRequest,
-  identifiers: readonly WantedIdentifier[],
-): Promise<Upserted> {
+async function upsertOnce(attempt: Attempt, { request, identifiers, key }: Upsert): Promise<Upserted> {
+  const known = key && (await findDone<object>(attempt, [key.id])).get(key.id);
+  if (known) return replayOf(key, known);
   const decision = decide(request, identifiers, await findHolders(attempt, identifiers));
   const row =
     "edit" in decision ? await save(attempt, decision.row, decision.edit) : await insert(attempt, decision.made);
+  if (key) await recordOperations(attempt, [doneUnderKey(key, row)]);
   return { row, created: "made" in decision, replayed: false };
+}
+
+/** The record of a key whose upsert is done. */
+export function doneUnderKey({ id, fingerprint }: ItemKey, row: ProfileRow): DoneOperation {
+  return { id, fingerprint, profile: row.id, note: {}, ageMaxMicros: keyAgeMaxMicros };
+}
+
+/** @throws DaybookError `idempotency_key_reused` if the key was used for another item. */
+export function replayOf(key: ItemKey, known: KnownOperation<object>): Upserted {
+  if (known.fingerprint === null || key.fingerprint.compare(known.fingerprint) !== 0) {
+    const message = "`idempotency_key` was used for another profile. Send a new key with a new profile.";
+    throw new DaybookError("idempotency_key_reused", message, { param: "idempotency_key" });
+  }
+  return { row: known.row, created: false, replayed: true };
 }
 
 /** What an upsert does: create a profile, or edit one. */

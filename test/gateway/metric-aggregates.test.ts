@@ -136,7 +136,7 @@ describeEverywhere("metric aggregates", (daybook) => {
     await database.connect();
     try {
       // Nothing is counted meanwhile.
-      await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
+      await database.query("BEGIN; LOCK TABLE metric.operations IN SHARE ROW EXCLUSIVE MODE");
       const at = new Date().toISOString();
       const body = { type: "first_seen", identifier: newEmail(), properties: {}, occurred_at: at };
       const event = (await api.post("/v1/events", body)).body.data;

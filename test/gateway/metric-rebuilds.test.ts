@@ -28,7 +28,7 @@ describeOnMesh("metric aggregates", (daybook) => {
     await database.connect();
     try {
       // Nobody can take a message meanwhile.
-      await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
+      await database.query("BEGIN; LOCK TABLE metric.operations IN SHARE ROW EXCLUSIVE MODE");
       const [one, other] = [await newProfile(api), await newProfile(api)];
       const late = (type: string) =>
         [one, other].map(({ id }) => ({ type, properties: {}, occurred_at: range.from, profile_id: id }));

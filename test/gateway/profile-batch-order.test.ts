@@ -42,6 +42,7 @@ const item = fc
       attributes: fc.dictionary(key, fc.constantFrom(1, 2, [1], "x", null), { maxKeys: 2 }),
       attribute_operations: fc.array(operation, { minLength: 1, maxLength: 3 }),
       location: fc.record({ city: fc.constantFrom("Porto", "Faro", "Braga", null, "x".repeat(300)) }),
+      idempotency_key: fc.integer({ min: 1, max: 30 }).map((number) => `k-${number}`),
     },
     { requiredKeys: ["identifiers"] },
   )
@@ -63,6 +64,31 @@ function numbering(): (id: string | undefined) => number | undefined {
     if (!seen.includes(id)) seen.push(id);
     return seen.indexOf(id);
   };
+}
+
+interface Answer {
+  status: number;
+  data?: { id: string };
+  error?: { code: string; param: string | null };
+}
+
+/** Items of a batch may have a key, an upsert by itself may not. */
+async function upsertAlone(api: TestProperty, one: { idempotency_key?: string }): Promise<Answer> {
+  if (one.idempotency_key !== undefined) {
+    return (await api.post("/v1/profiles/batch", { profiles: [one] })).body.data.results[0];
+  }
+  const { status, body } = await api.post("/v1/profiles/upsert", one);
+  return { status, ...body };
+}
+
+function outcomesOf(answers: readonly Answer[]): Outcome[] {
+  const numberOf = numbering();
+  return answers.map(({ status, data, error }) => ({
+    status,
+    code: error?.code,
+    param: error?.param,
+    profile: numberOf(data?.id),
+  }));
 }
 
 /** Everything that is to be the same, but for ids and times. */
@@ -89,21 +115,10 @@ test("a batch comes to the same as its items one after the other", async () => {
   for (const items of samples) {
     const [whole, alone] = [await daybook.newProperty(), await daybook.newProperty()];
     const answer = await whole.post("/v1/profiles/batch", { profiles: items });
-    const numberOf = numbering();
-    const outcomes = (answer.body.data.results as Record<string, never>[]).map(
-      ({ status, data, error }: Record<string, Record<string, string> & number>): Outcome => ({
-        status: status as number,
-        code: error?.code,
-        param: error?.param,
-        profile: numberOf(data?.id),
-      }),
-    );
-    const numberAlone = numbering();
-    const expected: Outcome[] = [];
-    for (const one of items) {
-      const { status, body } = await alone.post("/v1/profiles/upsert", one);
-      expected.push({ status, code: body.error?.code, param: body.error?.param, profile: numberAlone(body.data?.id) });
-    }
+    const outcomes = outcomesOf(answer.body.data.results);
+    const answers: Answer[] = [];
+    for (const one of items) answers.push(await upsertAlone(alone, one));
+    const expected = outcomesOf(answers);
     expect([items, outcomes]).toEqual([items, expected]);
     expect([items, await stateOf(whole)]).toEqual([items, await stateOf(alone)]);
     together += expected.filter(({ status }) => status === 200).length;

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { decodeId } from "#shared/values/ids.ts";
+import { execute } from "../support/database.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 import { newEmail, newProfile } from "../support/people.ts";
 
@@ -289,6 +291,25 @@ describeEverywhere("writes of profiles", (daybook) => {
     });
     // What was done once is not done again.
     expect((await api.get(`/v1/profiles/${id}`)).body.data.attributes).toEqual({ n: 2 });
+  });
+
+  test("a key is free again when it has expired, before its row is deleted", async () => {
+    const api = await daybook().newProperty();
+    const send = (value: number) =>
+      api.post("/v1/profiles/batch", {
+        profiles: [{ identifiers: [newEmail()], attributes: { n: value }, idempotency_key: "k-1" }],
+      });
+    const statuses = async (value: number) =>
+      (await send(value)).body.data.results.map(({ status }: { status: number }) => status);
+    expect(await statuses(1)).toEqual([201]);
+    expect(await statuses(2)).toEqual([409]);
+    const property = decodeId("prop", api.propertyId, "property_id");
+    await execute(
+      daybook().databaseUrl,
+      `UPDATE profile.operations SET expires_at = now() - interval '1 second' WHERE property_id = '${property}'`,
+    );
+    expect(await statuses(3)).toEqual([201]);
+    expect(await statuses(4)).toEqual([409]);
   });
 
   test("fifty batches that race with one key write once", async () => {

@@ -66,7 +66,7 @@ test("what the metric service had in hand when it was killed is counted seconds 
   await blocker.connect();
   owner.defer(() => blocker.end());
   await blocker.query("BEGIN");
-  await blocker.query("LOCK TABLE metric.batches IN ACCESS EXCLUSIVE MODE");
+  await blocker.query("LOCK TABLE metric.operations IN ACCESS EXCLUSIVE MODE");
   const { received_at: receivedAt } = await record(newEmail());
   await eventually(async () => {
     const text =

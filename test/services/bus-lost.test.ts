@@ -66,7 +66,7 @@ function allPublished(): Promise<unknown> {
 
 /** The metric service cannot take anything while `work` goes on: its table is locked. */
 async function whileMetricWaits(work: () => Promise<void>): Promise<void> {
-  await database.query("BEGIN; LOCK TABLE metric.batches IN ACCESS EXCLUSIVE MODE");
+  await database.query("BEGIN; LOCK TABLE metric.operations IN ACCESS EXCLUSIVE MODE");
   try {
     await work();
   } finally {

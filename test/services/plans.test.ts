@@ -29,7 +29,7 @@ import {
   linkEvents,
 } from "../../services/event/sql/profile-events.ts";
 import { readWatermark } from "../../services/event/sql/writers.ts";
-import { findBatches } from "../../services/metric/sql/batches.ts";
+import { operations as metricOperations } from "../../services/metric/sql/operations.ts";
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, returnRequests } from "../../services/identity/sql/rate-windows.ts";
@@ -49,7 +49,7 @@ import {
   mergeAway,
   pointToSurvivor,
 } from "../../services/profile/sql/merges.ts";
-import { findOperations as findDoneOperations } from "../../services/profile/sql/operations.ts";
+import { operations as profileOperations } from "../../services/profile/sql/operations.ts";
 import {
   findTargets,
   lockProfile,
@@ -256,7 +256,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["merges since one", (db) => listMerges(db, [id, id, 1])],
   ["metrics to write to", (db) => lockMetrics(db, [id, ["a.b"]])],
   ["metrics that are written", (db) => updateMetrics(db, [id, [metric]])],
-  ["batches that were taken", (db) => findBatches(db, [id, [id]])],
+  ["batches that were taken", (db) => metricOperations.find(db, [id, [id], now])],
   ["numbers of profiles", (db) => findOrdinals(db, [id, [id]])],
   ["survivors by number", (db) => findMerges(db, [id, [1]])],
   ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null])],
@@ -270,7 +270,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["leases given back", (db) => returnRequests(db, [[{ ...window, count: 1 }]])],
   ["use of keys", (db) => noteKeyUse(db, [[{ property_id: id, id, used_at: now }]])],
   ["answers of operations", (db) => findOperations(db, [now, [{ property_id: id, key: "a" }]])],
-  ["operations on profiles", (db) => findDoneOperations(db, [id, [id], now])],
+  ["operations on profiles", (db) => profileOperations.find(db, [id, [id], now])],
   ["rows of an outbox that wait", (db) => outbox.take(db, []), ofRound],
   ["rows that go at once", (db) => outbox.remove(db, [[id]])],
   ["rows that are published", (db) => outbox.note(db, [[id], "a", [1]])],

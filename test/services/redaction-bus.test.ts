@@ -54,7 +54,7 @@ test("messages that nobody has taken and dead letters say nothing of the person 
   const traces = async () => (await readKept(nats.url)).filter(({ text }) => text.includes(word));
 
   // Nobody counts meanwhile, so that what tells of the events stays on the stream.
-  await database.query("BEGIN; LOCK TABLE metric.batches IN SHARE ROW EXCLUSIVE MODE");
+  await database.query("BEGIN; LOCK TABLE metric.operations IN SHARE ROW EXCLUSIVE MODE");
   const person = await newProfile(api, { identifiers: [{ type: "customer", value: word }] });
   const events = Array.from({ length: 3 }, (_, index) => ({
     type: "a.b",

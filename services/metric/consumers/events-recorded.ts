@@ -4,13 +4,13 @@ import type { BusHandler } from "#shared/bus/bus.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { decodeId, type Uuid, toUuid } from "#shared/values/ids.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
-import { formatMicros, fromTimestamp, type Instant } from "#shared/values/time.ts";
+import { fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells, cellsOf, deltasOf, learnMetrics } from "../counting.ts";
 import { addDelta, type MetricDelta } from "../domain/metric-delta.ts";
 import type { Ordinals } from "../ordinals.ts";
 import { findProperties } from "../properties.ts";
-import { takeBatches } from "../sql/batches.ts";
+import { recordOnce } from "../once.ts";
 import type { PropertyRow } from "../sql/properties.ts";
 
 /** Registers metrics, counts their events and merges their schema. Idempotent: a batch counts once. */
@@ -19,7 +19,7 @@ export function eventsRecorded(context: MetricContext): BusHandler {
   return async (messages) => {
     const batches = messages.map(({ payload }) => fromBinary(EventsRecordedSchema, payload));
     const given = await withTransaction(database, async (tx) => {
-      const fresh = await takeFresh(tx, batches, formatMicros(clock.nowMicros()));
+      const fresh = await takeFresh(tx, batches, clock.nowMicros());
       const byProperty = Map.groupBy(fresh, ({ propertyId }) => propertyUuid(propertyId));
       const properties = await findProperties(tx, [...byProperty.keys()].toSorted());
       const all: [Uuid, Ordinals][] = [];
@@ -71,15 +71,11 @@ async function addNames(
   }
 }
 
-async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: Instant): Promise<EventsRecorded[]> {
-  const rows = batches.map(({ propertyId, batchId }) => ({
-    property_id: propertyUuid(propertyId),
-    id: toUuid(batchId),
-  }));
-  const taken = await takeBatches(tx, [now, rows]);
-  const fresh = new Set<string>(taken.map(({ id }) => id));
+async function takeFresh(tx: Transaction, batches: readonly EventsRecorded[], now: Micros): Promise<EventsRecorded[]> {
+  const ids = batches.map(({ propertyId, batchId }) => ({ property: propertyUuid(propertyId), id: toUuid(batchId) }));
+  const fresh = await recordOnce(tx, ids, now);
   // Deletes each id, so that a batch that is twice in the list counts once.
-  return batches.filter(({ batchId }) => fresh.delete(batchId));
+  return batches.filter(({ batchId }) => fresh.delete(toUuid(batchId)));
 }
 
 function eventsOf(batches: readonly EventsRecorded[]): Event[] {

@@ -29,15 +29,19 @@ CREATE TABLE metric.registrations (
   count integer NOT NULL
 );
 
--- Messages that were counted, so that redelivered ones are skipped.
-CREATE TABLE metric.batches (
+-- Messages that were counted and operations that were done, so that a repeat changes nothing: see
+-- services/shared/once/sql.ts.
+CREATE TABLE metric.operations (
   property_id uuid NOT NULL,
+  -- Of the message or the operation.
   id uuid NOT NULL,
-  taken_at timestamptz NOT NULL,
+  fingerprint bytea,
+  note jsonb,
+  done_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, id)
 );
--- For deletion. BRIN is tiny, because rows are inserted in time order.
-CREATE INDEX batches_taken ON metric.batches USING brin (taken_at);
+CREATE INDEX operations_expiry ON metric.operations (expires_at);
 
 -- State of a property.
 CREATE TABLE metric.properties (

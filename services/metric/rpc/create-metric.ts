@@ -10,20 +10,11 @@ import type { ServiceContext } from "#shared/process/service.ts";
 import { count } from "#shared/values/count.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
-import { readMetrics, type MetricRow } from "../sql/metrics.ts";
+import { recordOnce } from "../once.ts";
+import { readMetrics } from "../sql/metrics.ts";
 import { countRegistration, insertMetric } from "../sql/registrations.ts";
 
-/** Thrown if the operation created the metric before, to roll back the count. */
-class AlreadyCreated extends Error {
-  readonly row: MetricRow;
-
-  constructor(row: MetricRow) {
-    super("the metric was made before");
-    this.row = row;
-  }
-}
-
-export function createMetric({ database }: ServiceContext): ServiceImpl<typeof MetricService>["createMetric"] {
+export function createMetric({ database, clock }: ServiceContext): ServiceImpl<typeof MetricService>["createMetric"] {
   return async ({ propertyId, name, description, operationId }) => {
     const property = decodeId("prop", propertyId, "property_id");
     const reading = normalizeDottedName(name, "name");
@@ -31,14 +22,18 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
     if ("error" in reading || problem) {
       throw DaybookError.ofFields([...("error" in reading ? [reading.error] : []), ...(problem ? [problem] : [])]);
     }
-    const id = operationId === undefined ? newUuid() : decodeId("op", operationId, "operation_id");
+    const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
+    const id = operation ?? newUuid();
     const row = await withTransaction(database, async (tx) => {
+      if (operation && !(await recordOnce(tx, [{ property, id: operation }], clock.nowMicros())).has(operation)) {
+        const [own] = await readMetrics(tx, [property, [operation], []]);
+        if (!own) throw new Error("a metric that was created is gone");
+        return own;
+      }
       // Counted first, so that all calls lock the count before the name. This avoids deadlocks.
       const [counted] = await countRegistration(tx, [property]);
       const [made] = await insertMetric(tx, [property, id, reading.name, description ?? null]);
       if (!made) {
-        const [own] = operationId === undefined ? [] : await readMetrics(tx, [property, [id], []]);
-        if (own) throw new AlreadyCreated(own);
         throw new DaybookError("metric_exists", "`name` is taken: the property has a metric of this name already.", {
           param: "name",
         });
@@ -48,9 +43,6 @@ export function createMetric({ database }: ServiceContext): ServiceImpl<typeof M
         throw new DaybookError("too_many_items", message, { param: "name" });
       }
       return made;
-    }).catch((error: unknown) => {
-      if (error instanceof AlreadyCreated) return error.row;
-      throw error;
     });
     return create(CreateMetricResponseSchema, { metric: toMetric(row) });
   };

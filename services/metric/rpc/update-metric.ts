@@ -5,10 +5,9 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
-import { formatMicros } from "#shared/values/time.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
-import { takeBatches } from "../sql/batches.ts";
+import { recordOnce } from "../once.ts";
 import { readMetrics } from "../sql/metrics.ts";
 import { describeMetric } from "../sql/registrations.ts";
 
@@ -20,11 +19,8 @@ export function updateMetric({ database, clock }: ServiceContext): ServiceImpl<t
     const problem = descriptionProblem(description);
     if (problem) throw DaybookError.ofFields([problem]);
     const row = await withTransaction(database, async (tx) => {
-      // Recorded like a batch, so that it happens once.
       const isNew =
-        operation === undefined ||
-        (await takeBatches(tx, [formatMicros(clock.nowMicros()), [{ property_id: property, id: operation }]])).length >
-          0;
+        !operation || (await recordOnce(tx, [{ property, id: operation }], clock.nowMicros())).has(operation);
       const [found] = await readMetrics(tx, [property, [id], []]);
       if (!found) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "metric_id" });
       if (!isNew) return found;

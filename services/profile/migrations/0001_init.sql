@@ -71,19 +71,6 @@ CREATE TABLE profile.merges (
 );
 CREATE INDEX merges_survivor ON profile.merges (property_id, survivor_id);
 
--- Idempotency keys of batch items.
-CREATE TABLE profile.item_keys (
-  property_id uuid NOT NULL,
-  -- A digest, because keys may contain personal data: see key-digest.ts.
-  key text NOT NULL,
-  -- SHA-256 of the item.
-  fingerprint bytea NOT NULL,
-  profile_id uuid NOT NULL,
-  expires_at timestamptz NOT NULL,
-  PRIMARY KEY (property_id, key)
-);
-CREATE INDEX item_keys_expiry ON profile.item_keys (expires_at);
-
 -- The observed schema of the attributes of a property.
 CREATE TABLE profile.attribute_schemas (
   property_id uuid PRIMARY KEY,
@@ -91,13 +78,16 @@ CREATE TABLE profile.attribute_schemas (
   schema jsonb NOT NULL DEFAULT '{}'
 );
 
--- Operations that were done, so that a retry changes nothing. Names and ids only, no values.
+-- Operations that were done, so that a repeat changes nothing: see services/shared/once/sql.ts.
 CREATE TABLE profile.operations (
   property_id uuid NOT NULL,
+  -- Of the operation, or made of the idempotency key of an item.
   id uuid NOT NULL,
-  profile_id uuid NOT NULL,
-  -- The result without the profile.
-  note jsonb NOT NULL,
+  -- SHA-256 of the item with the key.
+  fingerprint bytea,
+  -- The id of the profile, and the result without the profile.
+  note jsonb,
+  done_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, id)
 );

@@ -4,12 +4,12 @@ import { UpsertProfileResponseSchema, type ProfileService } from "#proto/daybook
 import { decodeId } from "#shared/values/ids.ts";
 import type { ProfileContext } from "../context.ts";
 import { toProfile } from "../mapping.ts";
-import { upsert } from "../upsert.ts";
+import { readUpsert, upsert } from "../upsert.ts";
 
 export function upsertProfile(context: ProfileContext): ServiceImpl<typeof ProfileService>["upsertProfile"] {
   return async (request) => {
     const property = decodeId("prop", request.propertyId, "property_id");
-    const { row, created, replayed } = await upsert(context, property, request);
+    const { row, created, replayed } = await upsert(context, property, readUpsert(property, request));
     return create(UpsertProfileResponseSchema, { profile: toProfile(row), created, replayed });
   };
 }
