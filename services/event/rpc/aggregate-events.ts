@@ -5,9 +5,16 @@ import {
   EventGroupSchema,
   type EventService,
 } from "#proto/daybook/event/v1/event_pb.ts";
-import { DaybookError } from "#shared/values/errors.ts";
+import { checkFaults, DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
-import { isRawNumber, parseJson, textProblem } from "#shared/json/json.ts";
+import {
+  findConditionFaults,
+  findGroupByFaults,
+  groupByMax,
+  readCondition,
+  type WantedCondition,
+} from "#shared/values/aggregate.ts";
+import { textProblem } from "#shared/json/json.ts";
 import { parseField, type EventField } from "#shared/values/event-field.ts";
 import { createAggregateShare } from "#shared/database/reads.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
@@ -21,8 +28,6 @@ import {
 
 const bucketsMax = 10_000;
 const eventsMax = 2_000_000;
-const groupByMax = 3;
-const conditionsMax = 10;
 
 export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof EventService>["aggregateEvents"] {
   const share = createAggregateShare(reads);
@@ -35,17 +40,17 @@ export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof Eve
     if (request.eventsMax < 1 || request.eventsMax > eventsMax) {
       throw invalid(`At most ${eventsMax} events are read.`, "events_max");
     }
-    if (groupBy.length > groupByMax) throw invalid(`There are at most ${groupByMax} groupings.`, "group_by");
-    if (conditions.length > conditionsMax) throw invalid(`There are at most ${conditionsMax} conditions.`, "filter");
+    // A sum is grouped by its currency too.
+    checkFaults([...findGroupByFaults(groupBy, groupByMax + 1), ...findConditionFaults(conditions.map(readCondition))]);
     const query = {
       property,
       type: request.type,
       bucketStarts: bucketStarts.map(formatTimestamp),
       to: formatTimestamp(to),
-      groupBy: groupBy.map((text, index) => readField(text, `group_by.${index}`)),
-      conditions: conditions.map(({ field, valueJson }) => ({
-        field: readField(field, `filter.${field}`),
-        value: readValue(valueJson, `filter.${field}`),
+      groupBy: groupBy.map(toField),
+      conditions: conditions.map((condition) => ({
+        field: toField(condition.field),
+        value: toConditionValue(readCondition(condition), condition.valueJson),
       })),
       withProfiles: request.withProfiles,
       eventsMax: request.eventsMax,
@@ -81,25 +86,16 @@ export function aggregateEvents({ reads }: EventContext): ServiceImpl<typeof Eve
   };
 }
 
-function readField(text: string, param: string): EventField {
-  const field = textProblem(text) === undefined ? parseField(text) : undefined;
-  if (field === undefined) {
-    throw invalid("Events are grouped and chosen by source, currency or properties.<path>.", param);
-  }
+function toField(text: string): EventField {
+  const field = parseField(text);
+  const problem = textProblem(text);
+  if (field === undefined || problem) throw invalid(`A field ${problem ?? "is not known"}.`, "filter");
   return field;
 }
 
-function readValue(text: string, param: string): ConditionValue {
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch {
-    value = undefined;
-  }
+function toConditionValue({ value }: WantedCondition, text: string): ConditionValue {
   if (value === null || typeof value === "boolean") return value;
-  if (typeof value === "string" && textProblem(value) === undefined) return { string: value };
-  if (typeof value === "number" || isRawNumber(value)) return { number: text.trim() };
-  throw invalid("A field is compared with a text, a number, true, false or null.", param);
+  return typeof value === "string" ? { string: value } : { number: text.trim() };
 }
 
 function invalid(message: string, param: string): DaybookError {

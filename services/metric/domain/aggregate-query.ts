@@ -4,9 +4,8 @@ import { Interval, Measurement } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { parseField } from "#shared/values/event-field.ts";
-import { parseJson } from "#shared/json/json.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
-import { findConditionFaults, findGroupByFaults, findRangeFaults } from "#shared/values/aggregate.ts";
+import { findConditionFaults, findGroupByFaults, findRangeFaults, readCondition } from "#shared/values/aggregate.ts";
 import { dateTimeExpected } from "#shared/values/times.ts";
 import { count } from "#shared/values/count.ts";
 import { locationExpected } from "#shared/values/location.ts";
@@ -65,16 +64,7 @@ export function readAggregateQuery(request: AggregateMetricRequest): AggregateQu
   }
 
   errors.push(...findGroupByFaults(request.groupBy));
-  const conditions = request.conditions.map(inNormalForm);
-  errors.push(
-    ...findConditionFaults(
-      request.conditions.map(({ field, valueJson }) => ({
-        field,
-        value: readJson(valueJson),
-        param: `filter.${field}`,
-      })),
-    ),
-  );
+  errors.push(...findConditionFaults(request.conditions.map(readCondition)));
   const isValid = errors.length === 0 && from !== undefined && to !== undefined && timezone !== undefined;
   const starts = isValid ? bucketStarts(from, to, intervals[request.interval], timezone, bucketsMax) : undefined;
   if (isValid && starts === undefined) {
@@ -87,6 +77,7 @@ export function readAggregateQuery(request: AggregateMetricRequest): AggregateQu
   if (!isValid || !starts) throw DaybookError.ofFields(errors);
 
   const groupBy = [...request.groupBy];
+  const conditions = request.conditions.map(inNormalForm);
   const hasCurrency = groupBy.includes("currency") || conditions.some(({ field }) => field === "currency");
   if (measurements.has(Measurement.SUM_VALUE) && !hasCurrency) groupBy.push("currency");
   const fields = [...groupBy, ...conditions.map(({ field }) => field)];
@@ -136,17 +127,9 @@ function arrayWithin(text: string, schema: Readonly<Record<string, string>>): st
   return parents.find((parent) => Object.hasOwn(schema, parent) && schema[parent] === "array");
 }
 
-/** The value of a JSON text; undefined if it is invalid. */
-function readJson(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Currencies are stored in upper case. */
-function inNormalForm({ field, valueJson }: Condition): Condition {
-  const value = field === "currency" ? readJson(valueJson) : undefined;
+function inNormalForm(condition: Condition): Condition {
+  const { field, valueJson } = condition;
+  const value = field === "currency" ? readCondition(condition).value : undefined;
   return { field, valueJson: typeof value === "string" ? JSON.stringify(value.toUpperCase()) : valueJson };
 }

@@ -2,7 +2,7 @@
 import type { Micros } from "./clock.ts";
 import type { FieldError } from "./errors.ts";
 import { parseField } from "./event-field.ts";
-import { isRawNumber, textProblem } from "../json/json.ts";
+import { isRawNumber, parseJson, textProblem } from "../json/json.ts";
 import { count } from "./count.ts";
 import { quoteName } from "./wording.ts";
 
@@ -32,14 +32,15 @@ function isReal(micros: Micros): boolean {
   return year >= yearMin && year < yearMax;
 }
 
-const groupByMax = 2;
+/** At most so many fields are grouped by, apart from the currency of sums. */
+export const groupByMax = 2;
 const conditionsMax = 10;
 const fieldRule = 'must name "source", "currency", or "properties." and a path such as "properties.plan"';
 
 /** Finds the faults of group-by fields. @param fields their texts, see event-field.ts. */
-export function findGroupByFaults(fields: readonly string[]): FieldError[] {
-  const faults = fields.length > groupByMax ? [tooMany("group_by", groupByMax, fields.length)] : [];
-  for (const [index, field] of fields.slice(0, groupByMax).entries()) {
+export function findGroupByFaults(fields: readonly string[], fieldsMax = groupByMax): FieldError[] {
+  const faults = fields.length > fieldsMax ? [tooMany("group_by", fieldsMax, fields.length)] : [];
+  for (const [index, field] of fields.slice(0, fieldsMax).entries()) {
     const param = `group_by.${index}`;
     if (parseField(field) === undefined) faults.push(invalid(param, fieldRule));
     else if (fields.indexOf(field) < index) faults.push(invalid(param, "repeats a field of the list"));
@@ -53,6 +54,16 @@ export interface WantedCondition {
   value: unknown;
   /** The place of the condition in the request. */
   param: string;
+}
+
+/** Reads a condition of an RPC. Its value is undefined if it is no JSON. */
+export function readCondition({ field, valueJson }: { field: string; valueJson: string }): WantedCondition {
+  const param = `filter.${field}`;
+  try {
+    return { field, value: parseJson(valueJson), param };
+  } catch {
+    return { field, value: undefined, param };
+  }
 }
 
 /** Finds the faults of conditions. */
