@@ -2,6 +2,7 @@
 import { systemClock } from "#shared/values/clock.ts";
 import { readSettings } from "#shared/process/config.ts";
 import { runProcess } from "#shared/process/lifecycle.ts";
+import { version } from "#shared/process/version.ts";
 import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
 import { connectNatsSignals } from "#shared/bus/nats/signals.ts";
@@ -44,5 +45,5 @@ await runProcess(log, async (owner) => {
   });
   owner.defer(() => app.close());
   await app.listen({ host, port });
-  log.info({ host, port }, "ready");
+  log.info({ version, host, port }, "ready");
 });

@@ -1,17 +1,13 @@
 /** The OpenAPI document of the gateway, merged from its surfaces. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { version } from "#shared/process/version.ts";
 import { revisions } from "#shared/values/revisions.ts";
 import { describeCompat } from "./compat/openapi.ts";
 import type { OpenApiDocument } from "./docs/document.ts";
 import { describeNative } from "./native/openapi.ts";
 import { headers } from "./surface/openapi.ts";
 
-const packageFile = join(import.meta.dirname, "../package.json");
-
 /** @param url the address of the gateway; a path is relative to the document. */
 export function createDocument(url: string): OpenApiDocument {
-  const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
   const [native, compat] = [describeNative("/v1"), describeCompat("/api")];
   const document = {
     openapi: "3.1.0",

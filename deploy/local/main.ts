@@ -5,6 +5,7 @@ import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { createServiceClient } from "#shared/rpc/clients.ts";
 import { readSettings } from "#shared/process/config.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
+import { version } from "#shared/process/version.ts";
 import { runProcess, type Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
@@ -107,7 +108,7 @@ function welcome(address: string, keys: { liveKey: string; testKey: string } | u
     : "  This database was in use before: its keys are those that were made then. Put one into DAYBOOK_KEY.";
   const authorization = keys ? `'Authorization: Bearer ${keys.testKey}'` : `"Authorization: Bearer $DAYBOOK_KEY"`;
   return `
-Daybook is ready at ${address}
+Daybook ${version} is ready at ${address}
 
 ${shown}
 

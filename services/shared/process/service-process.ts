@@ -12,6 +12,7 @@ import { connectNatsSignals } from "../bus/nats/signals.ts";
 import { divideConnections, openServiceDatabase } from "../database/reads.ts";
 import { createRegistry, serveInternal, serveRpc } from "../rpc/server.ts";
 import type { Service, ServiceContext } from "./service.ts";
+import { version } from "./version.ts";
 import type { Signals } from "../bus/signals.ts";
 import { startService } from "./start.ts";
 import { http2Transport } from "../rpc/transport.ts";
@@ -100,6 +101,6 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       ready = () => Promise.reject(new Error("stopping"));
       await sleep(settings.shutdownDelayMs);
     });
-    log.info({ host, port: settings.port }, "ready");
+    log.info({ version, host, port: settings.port }, "ready");
   });
 }

@@ -2,18 +2,26 @@
 import { createServer, type ServerHttp2Session } from "node:http2";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, type FastifyInstance } from "fastify";
-import { collectDefaultMetrics, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { credentialCheck, serverInterceptors } from "./interceptors.ts";
 import type { Log } from "../process/log.ts";
+import { version } from "../process/version.ts";
 import { requestBytesMax, sessionMegabytesMax } from "./transport.ts";
 import type { Routes } from "../process/service.ts";
 
 const shutdownTimeoutMs = 10_000;
 
-/** Makes a registry with the default metrics of a process. */
+/** Makes a registry with the default metrics of a process and the version. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const build = new Gauge({
+    name: "daybook_build_info",
+    help: "1, with the version of Daybook as a label",
+    labelNames: ["version"],
+    registers: [registry],
+  });
+  build.set({ version }, 1);
   return registry;
 }
 
@@ -94,15 +102,15 @@ export async function serveInternal(options: {
   return { close: () => app.close() };
 }
 
-/** Adds `/health/live` (the process runs) and `/health/ready` (it can do its work, else 503). */
+/** Adds `/health/live` (the process runs) and `/health/ready` (it can do its work, else 503), with the version. */
 export function addHealthRoutes(app: FastifyInstance, checkReady: () => Promise<void>): void {
-  app.get("/health/live", () => ({ status: "live" }));
+  app.get("/health/live", () => ({ status: "live", version }));
   app.get("/health/ready", async (_request, reply) => {
     try {
       await checkReady();
-      return { status: "ready" };
+      return { status: "ready", version };
     } catch {
-      return reply.code(503).send({ status: "unavailable" });
+      return reply.code(503).send({ status: "unavailable", version });
     }
   });
 }
