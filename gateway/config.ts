@@ -124,9 +124,9 @@ function readAuthSchemes(reader: SettingsReader): string[] {
   return schemes;
 }
 
-/** URLs of services that run as separate processes. */
-export function readServiceUrls(reader: SettingsReader): Record<keyof Transports, string> {
-  const service = (name: string, port: number): string => reader.url(name, ["http:"], `http://127.0.0.1:${port}`);
+/** URLs of services that run as separate processes; several of a service are its replicas. */
+export function readServiceUrls(reader: SettingsReader): Record<keyof Transports, string[]> {
+  const service = (name: string, port: number) => reader.urls(name, ["http:"], `http://127.0.0.1:${port}`);
   return {
     identity: service("IDENTITY_URL", 8101),
     profiles: service("PROFILE_URL", 8102),
@@ -135,7 +135,10 @@ export function readServiceUrls(reader: SettingsReader): Record<keyof Transports
   };
 }
 
-export function connectServices(urls: Record<keyof Transports, string>, internalToken: string): Transports {
+export function connectServices(
+  urls: Record<keyof Transports, string | readonly string[]>,
+  internalToken: string,
+): Transports {
   const { identity, profiles, events, metrics } = urls;
   return {
     identity: http2Transport(identity, internalToken),

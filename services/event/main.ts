@@ -14,15 +14,15 @@ await runService({
   read: (reader) => ({
     ...readEventSettings(reader),
     outboxBytesMax: readOutboxBytesMax(reader),
-    identityUrl: reader.url("IDENTITY_URL", ["http:"], "http://127.0.0.1:8101"),
-    profileUrl: reader.url("PROFILE_URL", ["http:"], "http://127.0.0.1:8102"),
+    identityUrls: reader.urls("IDENTITY_URL", ["http:"], "http://127.0.0.1:8101"),
+    profileUrls: reader.urls("PROFILE_URL", ["http:"], "http://127.0.0.1:8102"),
   }),
   create: (context, { settings, connectTo }) =>
     createEvent(
       context,
       {
-        identity: createServiceClient(IdentityService, connectTo(settings.identityUrl)),
-        profiles: createServiceClient(ProfileService, connectTo(settings.profileUrl)),
+        identity: createServiceClient(IdentityService, connectTo(settings.identityUrls)),
+        profiles: createServiceClient(ProfileService, connectTo(settings.profileUrls)),
       },
       settings,
     ),

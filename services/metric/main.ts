@@ -10,12 +10,12 @@ await runService({
   port: 8104,
   internalPort: 9104,
   read: (reader) => ({
-    eventUrl: reader.url("EVENT_URL", ["http:"], "http://127.0.0.1:8103"),
-    profileUrl: reader.url("PROFILE_URL", ["http:"], "http://127.0.0.1:8102"),
+    eventUrls: reader.urls("EVENT_URL", ["http:"], "http://127.0.0.1:8103"),
+    profileUrls: reader.urls("PROFILE_URL", ["http:"], "http://127.0.0.1:8102"),
   }),
   create: (context, { settings, connectTo }) =>
     createMetric(context, {
-      events: createServiceClient(EventService, connectTo(settings.eventUrl)),
-      profiles: createServiceClient(ProfileService, connectTo(settings.profileUrl)),
+      events: createServiceClient(EventService, connectTo(settings.eventUrls)),
+      profiles: createServiceClient(ProfileService, connectTo(settings.profileUrls)),
     }),
 });

@@ -171,7 +171,7 @@ test("nothing is lost and nothing doubled, whoever is killed", async () => {
   owner.defer(() => rm(folder, { recursive: true, force: true }));
   const { url: natsUrl } = owner.own(await startNats(folder));
   const { url: databaseUrl } = owner.own(await createDatabase(inject("databaseUrl")));
-  const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner, 2);
+  const mesh = await startKillableMesh({ databaseUrl, natsUrl }, owner, ["gateway2"]);
   const api = await connectTo(mesh.addresses).newProperty();
   const ways = [mesh.addresses.gatewayUrl, mesh.secondGatewayUrl].map((url) => createApi(url, api.secret));
   const written: Written = { events: new Map(), profiles: new Map(), metrics: new Set(), jobs: new Set() };

@@ -21,6 +21,8 @@ export interface KillableMesh {
   /** Kills a process with SIGKILL, and waits for its end. */
   kill(name: ProcessName): Promise<void>;
   secondGatewayUrl: string;
+  /** Probes and metrics of a process. */
+  internalUrl(name: ProcessName): string;
 }
 
 /** A mesh whose services can be replaced under load. A proxy in front of each forwards to its newest copy. */
@@ -41,8 +43,9 @@ export const serviceNames = ["identity", "profile", "event", "metric"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
 const names = [...serviceNames, "gateway"] as const;
-/** A process of a mesh; gateway2 is optional. */
-export type ProcessName = (typeof names)[number] | "gateway2";
+/** A second copy of a process. */
+type Copy = "gateway2" | "event2";
+export type ProcessName = (typeof names)[number] | Copy;
 
 interface MeshServers {
   databaseUrl: string;
@@ -55,30 +58,28 @@ export async function startMesh(servers: MeshServers, owner: Owner): Promise<Mes
   return (await startKillableMesh(servers, owner)).addresses;
 }
 
-/** Starts a mesh to be killed, optionally with a second gateway. */
+/** Starts a mesh to be killed, with second copies of some processes. */
 export async function startKillableMesh(
   { databaseUrl, natsUrl, env = {} }: MeshServers,
   owner: Owner,
-  gateways: 1 | 2 = 1,
+  copies: readonly Copy[] = [],
 ): Promise<KillableMesh> {
   const ports = new Map<string, { port: number; internal: number }>();
-  const wanted: ProcessName[] = gateways === 2 ? [...names, "gateway2"] : [...names];
+  const wanted: ProcessName[] = [...names, ...copies];
   for (const name of wanted) ports.set(name, { port: await freePort(), internal: await freePort() });
   const url = (name: ProcessName): string => `http://127.0.0.1:${ports.get(name)?.port}`;
-  const common = settingsOf({ databaseUrl, natsUrl, env }, url);
+  const eventUrls = wanted.filter((name) => name.startsWith("event")).map(url);
+  const common = settingsOf({ databaseUrl, natsUrl, env: { EVENT_URL: eventUrls.join(","), ...env } }, url);
   // All at once, like an orchestrator: each waits for its dependencies.
   const start = (name: ProcessName): RunningProcess => {
     const { port = 0, internal = 0 } = ports.get(name) ?? {};
-    const file = name.startsWith("gateway") ? "gateway/main.ts" : `services/${name}/main.ts`;
+    const program = name.replace("2", "");
+    const file = program === "gateway" ? "gateway/main.ts" : `services/${program}/main.ts`;
     return owner.own(startNode(file, { ...common, PORT: String(port), INTERNAL_PORT: String(internal) }));
   };
   const processes = new Map(wanted.map((name) => [name, start(name)]));
-  await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
-    timeoutMs: startTimeoutMs,
-    explain: () =>
-      `the mesh is not ready\n${[...processes].map(([name, { output }]) => `${name}: ${output()}`).join("\n")}`,
-  });
   const internalUrl = (name: ProcessName): string => `http://127.0.0.1:${ports.get(name)?.internal}`;
+  for (const [name, { output }] of processes) await untilReady(internalUrl(name), () => `${name}: ${output()}`);
   const kill = async (name: ProcessName): Promise<void> => {
     const process = processes.get(name);
     process?.child.kill("SIGKILL");
@@ -87,19 +88,24 @@ export async function startKillableMesh(
   return {
     addresses: addressesOf(url, internalUrl, databaseUrl),
     secondGatewayUrl: url("gateway2"),
+    internalUrl,
     kill,
     async restart(name) {
       await kill(name);
       processes.set(name, start(name));
-      // A gateway is ready only if all services are, and some may be down on purpose.
+      // A gateway is ready only if identity is, which may be down on purpose.
       const probe = name.startsWith("gateway") ? "live" : "ready";
-      const ready = `${internalUrl(name)}/health/${probe}`;
-      await eventually(async () => ((await fetch(ready)).ok ? true : undefined), {
-        timeoutMs: startTimeoutMs,
-        explain: () => `${name} is not ready`,
-      });
+      await untilReady(internalUrl(name), () => processes.get(name)?.output() ?? "", probe);
     },
   };
+}
+
+/** Waits until a probe of a process answers 200. */
+async function untilReady(internalUrl: string, output: () => string, probe: "live" | "ready" = "ready"): Promise<void> {
+  await eventually(async () => ((await fetch(`${internalUrl}/health/${probe}`)).ok ? true : undefined), {
+    timeoutMs: startTimeoutMs,
+    explain: () => `a process is not ${probe}: ${output()}`,
+  });
 }
 
 const internalToken = "a token for the mesh of the tests only";
@@ -154,10 +160,7 @@ export async function startRollingMesh(servers: MeshServers, owner: Owner): Prom
     const copy = startNode(`services/${name}/main.ts`, env);
     owner.own(copy);
     const internalUrl = `http://127.0.0.1:${internal}`;
-    await eventually(async () => ((await fetch(`${internalUrl}/health/ready`)).ok ? true : undefined), {
-      timeoutMs: startTimeoutMs,
-      explain: () => `a copy of ${name} is not ready: ${copy.output()}`,
-    });
+    await untilReady(internalUrl, copy.output);
     proxies.get(name)?.sendTo(port);
     internalUrls.set(name, internalUrl);
     return copy;
@@ -168,10 +171,7 @@ export async function startRollingMesh(servers: MeshServers, owner: Owner): Prom
   const env = { ...settings, PORT: String(gatewayPort), INTERNAL_PORT: String(internal) };
   const gateway = owner.own(startNode("gateway/main.ts", env));
   internalUrls.set("gateway", `http://127.0.0.1:${internal}`);
-  await eventually(async () => ((await fetch(`${url("gateway")}/health/ready`)).ok ? true : undefined), {
-    timeoutMs: startTimeoutMs,
-    explain: () => `the mesh is not ready: ${gateway.output()}`,
-  });
+  await untilReady(`http://127.0.0.1:${internal}`, gateway.output);
   return {
     addresses: addressesOf(url, (name) => internalUrls.get(name) ?? "", servers.databaseUrl),
     gateway,

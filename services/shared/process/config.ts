@@ -30,7 +30,9 @@ export interface SettingsReader {
   url(name: string, protocols: readonly string[], fallback?: string): string;
   /** As url, or undefined when unset. */
   optionalUrl(name: string, protocols: readonly string[]): string | undefined;
-  /** One or more addresses, separated by commas; undefined when unset. */
+  /** One or more addresses, separated by commas. */
+  urls(name: string, protocols: readonly string[], fallback: string): string[];
+  /** As urls, or undefined when unset. */
   optionalUrls(name: string, protocols: readonly string[]): string[] | undefined;
   /** Reports a problem, such as one of several settings together. */
   problem(text: string): void;
@@ -59,6 +61,14 @@ export function readSettings<T>(env: NodeJS.ProcessEnv, read: (reader: SettingsR
     if (value !== "" && value.length < lengthMin) problems.push(`${name} must have at least ${lengthMin} characters`);
     return value;
   };
+  const checkUrls = (name: string, value: string, protocols: readonly string[]): string[] => {
+    const urls = value.split(",").map((url) => url.trim());
+    for (const url of urls) {
+      if (url === "") problems.push(`${name} has a comma that no address follows`);
+      else checkUrl(name, url, protocols);
+    }
+    return urls;
+  };
   const settings = read({
     optional,
     text: (name, fallback) => optional(name) ?? fallback ?? required(name),
@@ -80,15 +90,10 @@ export function readSettings<T>(env: NodeJS.ProcessEnv, read: (reader: SettingsR
       const value = optional(name);
       return value === undefined ? undefined : checkUrl(name, value, protocols);
     },
+    urls: (name, protocols, fallback) => checkUrls(name, optional(name) ?? fallback, protocols),
     optionalUrls(name, protocols) {
-      const urls = optional(name)
-        ?.split(",")
-        .map((url) => url.trim());
-      for (const url of urls ?? []) {
-        if (url === "") problems.push(`${name} has a comma that no address follows`);
-        else checkUrl(name, url, protocols);
-      }
-      return urls;
+      const value = optional(name);
+      return value === undefined ? undefined : checkUrls(name, value, protocols);
     },
     problem: (text) => problems.push(text),
   });

@@ -21,8 +21,8 @@ import { serviceRoutes } from "../rpc/service-routes.ts";
 /** What a service's process offers beyond the context. */
 export interface ServiceProcess<Settings> {
   settings: Settings;
-  /** A transport to the service at a URL. */
-  connectTo: (url: string) => Transport;
+  /** A transport to the service at one URL or several. */
+  connectTo: (urls: readonly string[]) => Transport;
   /** Opens the signals between processes, for services that use them. */
   openSignals: () => Signals;
 }
@@ -87,7 +87,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
     const service = owner.own(
       definition.create(context, {
         settings: settings.own,
-        connectTo: (url) => http2Transport(url, credential),
+        connectTo: (urls) => http2Transport(urls, credential),
         openSignals: () => owner.own(connectNatsSignals({ ...settings.nats, signer, name, log, registry })),
       }),
     );

@@ -1,45 +1,149 @@
 /**
- * The HTTP/2 connections of a client to one address, and the retry of refused calls. Every call between processes goes
- * through `request`, so calls could be spread over several connections here.
+ * The HTTP/2 connections of a client to a service. Calls are spread over all addresses that the service's name has:
+ * each goes to the address with the fewest running calls, in turn among equals. An address that does not take a
+ * connection, that says goodbye or that is silent gets no calls until it answers again.
+ *
+ * There are no timers: the name is looked up as calls come, so an idle process can end.
  */
-import { constants, type ClientHttp2Session, type ClientSessionOptions } from "node:http2";
-import type { Interceptor } from "@connectrpc/connect";
-import { Http2SessionManager } from "@connectrpc/connect-node";
+import { lookup } from "node:dns/promises";
+import type { ClientSessionOptions } from "node:http2";
+import { isIP, isIPv6 } from "node:net";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import type { Http2SessionManager } from "@connectrpc/connect-node";
+import { Replica } from "./replica.ts";
 
 export type Sessions = Pick<Http2SessionManager, "authority" | "request" | "notifyResponseByteRead">;
 
-/** Connects to `url` with the first call, and again when the server has ended the connection. */
-export function createSessions(url: string, options: ClientSessionOptions): Sessions {
-  const manager = new Http2SessionManager(url, undefined, options);
-  const guarded = new WeakSet<ClientHttp2Session>();
+/** Finds the addresses of a name. */
+export type Resolve = (name: string) => Promise<string[]>;
 
-  /**
-   * connect-node 2.2.0 destroys an idle connection with an error on GOAWAY, and may remove its own listener before Node
-   * emits that error, which would end the process. This listener stays.
-   * Source: https://github.com/connectrpc/connect-es/issues/1768
-   */
-  function guard(session: ClientHttp2Session): void {
-    if (guarded.has(session)) return;
-    guarded.add(session);
-    session.on("error", () => undefined);
+/** New replicas get calls after this time. */
+export const lookUpIntervalMs = 5_000;
+/** The least time between two look-ups after failures. */
+const lookUpAgainMs = 500;
+/** Addresses of one name. */
+const addressesMax = 100;
+/** Addresses that are tried for one call. */
+const attemptsMax = 4;
+
+const resolveName: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
+
+/**
+ * Connects with the first call, and again when a server has ended a connection.
+ * @param urls of one service, over plain HTTP: usually one, whose name has an address for each replica.
+ */
+export function createSessions(
+  urls: readonly string[],
+  options: ClientSessionOptions,
+  resolve: Resolve = resolveName,
+): Sessions {
+  const services = urls.map((url) => new URL(url));
+  const names = services.filter(({ hostname }) => !isAddress(hostname));
+  /** By the URL of their address. */
+  const replicas = new Map<string, Replica>();
+  /** The URL of each stream's replica. */
+  const owners = new WeakMap<object, Replica>();
+  let looking: Promise<void> | undefined;
+  let lookedUpAtMs = Number.NEGATIVE_INFINITY;
+
+  function add(service: URL, address: string): string {
+    const url = new URL(service);
+    url.hostname = isIPv6(address) ? `[${address}]` : address;
+    const { origin } = url;
+    if (!replicas.has(origin)) {
+      replicas.set(origin, new Replica(origin, service.host, options, () => void lookUp(lookUpAgainMs)));
+    }
+    return origin;
+  }
+
+  for (const service of services) if (isAddress(service.hostname)) add(service, bare(service.hostname));
+
+  /** Takes what names stand for now. A name that cannot be looked up keeps its addresses. */
+  async function lookUpAll(): Promise<void> {
+    const fixed = services.filter(({ hostname }) => isAddress(hostname)).map(({ origin }) => origin);
+    const found = await Promise.all(
+      names.map(async (service) => {
+        const addresses = (await resolve(service.hostname)).slice(0, addressesMax);
+        return addresses.map((address) => add(service, address));
+      }),
+    );
+    const known = new Set([...fixed, ...found.flat()]);
+    if (found.some((addresses) => addresses.length === 0)) return;
+    for (const [url, replica] of replicas) {
+      if (known.has(url)) continue;
+      replicas.delete(url);
+      replica.retire();
+    }
+  }
+
+  /** Looks up unless that was done within `ageMsMax`. @returns the error of the look-up, if any. */
+  async function lookUp(ageMsMax: number): Promise<unknown> {
+    if (names.length === 0) return undefined;
+    if (!looking && performance.now() - lookedUpAtMs < ageMsMax) return undefined;
+    looking ??= lookUpAll().finally(() => {
+      looking = undefined;
+      lookedUpAtMs = performance.now();
+    });
+    return looking.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+
+  function choose(tried: ReadonlySet<Replica>): Replica | undefined {
+    let best: Replica | undefined;
+    for (const replica of replicas.values()) {
+      if (!tried.has(replica) && (!best || isBefore(replica.order, best.order))) best = replica;
+    }
+    return best;
   }
 
   return {
-    authority: manager.authority,
-    notifyResponseByteRead: (stream) => manager.notifyResponseByteRead(stream),
+    authority: services[0]?.origin ?? "",
+    notifyResponseByteRead: (stream) => owners.get(stream)?.noteRead(stream),
     async request(method, path, headers, requestOptions) {
-      const stream = await manager.request(method, path, headers, requestOptions);
-      const { session } = stream;
-      if (session) {
-        guard(session as ClientHttp2Session);
-        stream.once("error", () => {
-          // The next call takes a new connection; running calls continue on this one.
-          if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) session.close();
-        });
+      let failure = replicas.size === 0 ? await lookUp(0) : undefined;
+      void lookUp(lookUpIntervalMs);
+      // A single address is tried anyway.
+      if (replicas.size > 1) for (const replica of replicas.values()) void replica.probe();
+      const tried = new Set<Replica>();
+      while (tried.size < attemptsMax) {
+        let replica = choose(tried);
+        if (!replica) {
+          // The name may stand for others by now.
+          failure = (await lookUp(lookUpAgainMs)) ?? failure;
+          replica = choose(tried);
+        }
+        if (!replica) break;
+        tried.add(replica);
+        try {
+          const stream = await replica.request(method, path, headers, requestOptions);
+          owners.set(stream, replica);
+          return stream;
+        } catch (error) {
+          failure = error;
+        }
       }
-      return stream;
+      const none = `no address of ${urls.join(", ")} takes a connection`;
+      throw failure instanceof ConnectError
+        ? failure
+        : new ConnectError(none, Code.Unavailable, undefined, undefined, failure);
     },
   };
+}
+
+function isAddress(hostname: string): boolean {
+  return isIP(bare(hostname)) !== 0;
+}
+
+/** A host without the brackets of IPv6. */
+function bare(hostname: string): string {
+  return hostname.replaceAll(/[[\]]/g, "");
+}
+
+function isBefore(one: readonly number[], other: readonly number[]): boolean {
+  const index = one.findIndex((number, at) => number !== other[at]);
+  return index !== -1 && (one[index] ?? 0) < (other[index] ?? 0);
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { showCredential, tellCall } from "./interceptors.ts";
-import { createSessions, repeatRefused } from "./sessions.ts";
+import { createSessions, repeatRefused, type Resolve } from "./sessions.ts";
 
 /** Bytes of one request: a batch of the largest size, with room for its envelope. */
 export const requestBytesMax = 16 * 1024 * 1024;
@@ -13,14 +13,19 @@ export const requestBytesMax = 16 * 1024 * 1024;
  */
 export const sessionMegabytesMax = 1024;
 
-/** Calls the service at `url` over HTTP/2 without TLS. */
-export function http2Transport(url: string, credential: string): Transport {
+/**
+ * Calls a service over HTTP/2 without TLS.
+ * @param urls of its replicas, or one URL whose name has the addresses of all.
+ * @param resolve finds the addresses of a name; by default as the operating system does.
+ */
+export function http2Transport(urls: string | readonly string[], credential: string, resolve?: Resolve): Transport {
+  const list = typeof urls === "string" ? [urls] : urls;
   return createConnectTransport({
-    baseUrl: url,
+    baseUrl: list[0] ?? "",
     httpVersion: "2",
     interceptors: [tellCall, showCredential(credential), repeatRefused],
     // Within one cluster compression costs more time than it saves.
     acceptCompression: [],
-    sessionManager: createSessions(url, { maxSessionMemory: sessionMegabytesMax }),
+    sessionManager: createSessions(list, { maxSessionMemory: sessionMegabytesMax }, resolve),
   });
 }
