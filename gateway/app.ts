@@ -35,7 +35,8 @@ import { createAddressWindows } from "./rate/address-windows.ts";
 import type { RateLimits } from "./rate/limits.ts";
 import { createRateShares } from "./rate/shares.ts";
 import { createProfiles } from "./profiles.ts";
-import { createReadiness, type Readiness } from "./readiness.ts";
+import { showReachability } from "./reachability.ts";
+import { createGatewayReadiness, type Readiness } from "./readiness.ts";
 import { createRecording } from "./recording.ts";
 
 export interface GatewayContext {
@@ -62,8 +63,9 @@ export interface GatewayContext {
 export async function createGateway(context: GatewayContext): Promise<FastifyInstance> {
   const { clients, clock, log, limits, registry } = context;
   const edge: EdgeSettings = { ...edgeDefaults, ...context.edge };
-  const readiness = context.readiness ?? createReadiness(clients.checkReady);
+  const readiness = context.readiness ?? createGatewayReadiness(clients);
   const app = createHttp({ edge, readiness, log, registry });
+  showReachability(registry, clients.checkReady);
 
   const { identity } = clients;
   const shares = createRateShares({ identity, clock, limits, log });

@@ -9,7 +9,10 @@ import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { bindable, createServiceClient, type BoundClient } from "#shared/rpc/clients.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
 
-export type Transports = Record<"identity" | "profiles" | "events" | "metrics", Transport>;
+export const serviceNames = ["identity", "profiles", "events", "metrics"] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export type Transports = Record<ServiceName, Transport>;
 
 export interface Clients {
   identity: Client<typeof IdentityService>;
@@ -18,11 +21,9 @@ export interface Clients {
   metrics: Client<typeof MetricService>;
   /** Bus operations for operators, by service with an outbox. */
   outboxes: Record<"event" | "profile", Client<typeof BusService>>;
-  /** Rejects unless every service is ready. */
-  checkReady: () => Promise<void>;
+  /** Rejects unless a service is ready. */
+  checkReady: (name: ServiceName) => Promise<void>;
 }
-
-type ServiceName = keyof Transports;
 
 /** The services bound to one request: calls take no options and fail with a DaybookError. */
 export type Services = { [Name in ServiceName]: BoundClient<Clients[Name]> };
@@ -30,7 +31,9 @@ export type Services = { [Name in ServiceName]: BoundClient<Clients[Name]> };
 const readyTimeoutMs = 2_000;
 
 export function createClients(transports: Transports): Clients {
-  const health = Object.values(transports).map((transport) => createServiceClient(HealthService, transport));
+  const health = Object.fromEntries(
+    serviceNames.map((name) => [name, createServiceClient(HealthService, transports[name])]),
+  ) as Record<ServiceName, Client<typeof HealthService>>;
   return {
     identity: createServiceClient(IdentityService, transports.identity),
     profiles: createServiceClient(ProfileService, transports.profiles),
@@ -40,9 +43,8 @@ export function createClients(transports: Transports): Clients {
       event: createServiceClient(BusService, transports.events),
       profile: createServiceClient(BusService, transports.profiles),
     },
-    async checkReady() {
-      const options = systemCall("gateway", readyTimeoutMs);
-      await Promise.all(health.map((client) => client.checkHealth({}, options)));
+    async checkReady(name) {
+      await health[name].checkHealth({}, systemCall("gateway", readyTimeoutMs));
     },
   };
 }

@@ -12,7 +12,7 @@ import { createRegistry, serveInternal } from "#shared/rpc/server.ts";
 import { createGateway } from "./app.ts";
 import { createClients } from "./clients.ts";
 import { connectServices, readGatewaySettings, readServiceUrls } from "./config.ts";
-import { createReadiness } from "./readiness.ts";
+import { createGatewayReadiness } from "./readiness.ts";
 
 const log = createLog("gateway", process.env.LOG_LEVEL ?? "info");
 
@@ -26,7 +26,7 @@ await runProcess(log, async (owner) => {
   const { host, port, internalPort, internalToken } = settings;
   const clients = createClients(connectServices(settings.urls, internalToken));
   const registry = createRegistry();
-  const readiness = createReadiness(clients.checkReady);
+  const readiness = createGatewayReadiness(clients);
   owner.own(await serveInternal({ host, port: internalPort, registry, checkReady: () => readiness.check() }));
   const signer = createSigner(internalToken, settings.previousToken);
   const signals =

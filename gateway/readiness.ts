@@ -1,7 +1,12 @@
-/** Readiness of the gateway: the services are asked at most once a second, however often it is checked. */
+/**
+ * Readiness of the gateway: it is ready while identity is, because it can then authenticate. If it needed the other
+ * services too, one that is away would take the whole API with it. Readiness asks at most once a second, however often
+ * it is checked.
+ */
+import type { Clients } from "./clients.ts";
 
 export interface Readiness {
-  /** Rejects while a service is not ready, and always after leave(). */
+  /** Rejects while the last answer was an error, and always after leave(). */
   check(): Promise<void>;
   /** Marks the gateway as unready because it is about to stop. */
   leave(): void;
@@ -9,7 +14,12 @@ export interface Readiness {
 
 const keptMs = 1_000;
 
-/** @param ask rejects while a service is not ready. */
+/** The readiness of a gateway with these clients. */
+export function createGatewayReadiness({ checkReady }: Clients): Readiness {
+  return createReadiness(() => checkReady("identity"));
+}
+
+/** @param ask rejects while who is asked is not ready. */
 export function createReadiness(ask: () => Promise<void>): Readiness {
   let answer: Promise<void> | undefined;
   let answeredAtMs = 0;

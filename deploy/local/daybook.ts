@@ -25,7 +25,7 @@ import { serviceRoutes } from "#shared/rpc/service-routes.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
 import type { CompatSettings, EdgeSettings } from "../../gateway/config.ts";
-import { createReadiness } from "../../gateway/readiness.ts";
+import { createGatewayReadiness } from "../../gateway/readiness.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
@@ -63,7 +63,7 @@ export interface Daybook {
   transports: Transports;
   /** All RPCs of the services. */
   routes: Routes;
-  /** Rejects unless every service is ready. */
+  /** Rejects unless the gateway is ready. */
   checkReady: () => Promise<void>;
   /** Whether this was the first start on this database, so that the bootstrap keys are valid. */
   isNew: boolean;
@@ -126,7 +126,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     metrics: transportTo(metric),
   };
   const clients = createClients(transports);
-  const readiness = createReadiness(clients.checkReady);
+  const readiness = createGatewayReadiness(clients);
   const gateway = await createGateway({
     clients,
     clock,

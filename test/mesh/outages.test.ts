@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { Owner } from "#shared/process/lifecycle.ts";
@@ -88,6 +89,33 @@ test("what the metric service had in hand when it was killed is counted seconds 
   // 5 s on a quiet machine, and as long again on a busy one; the start itself is not part of it.
   const startMs = restartedAtMs - killedAtMs;
   expect(performance.now() - killedAtMs).toBeLessThan(10_000 + startMs);
+}, 240_000);
+
+test("a gateway is ready while identity is, and tells which services it reaches", async () => {
+  const { gatewayUrl } = mesh.addresses;
+  const statusOf = async (): Promise<number> => (await fetch(`${gatewayUrl}/health/ready`)).status;
+  const reachable = async (): Promise<Record<string, string>> => {
+    const metrics = await (await fetch(`${mesh.internalUrl("gateway")}/metrics`)).text();
+    return Object.fromEntries(
+      [...metrics.matchAll(/^daybook_service_reachable\{service="(\w+)"\} (\d)$/gm)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    );
+  };
+  const all = { identity: "1", profile: "1", event: "1", metric: "1" };
+  const untilReachable = (expected: Record<string, string>) =>
+    eventually(async () => (isDeepStrictEqual(await reachable(), expected) ? true : undefined));
+  await untilReachable(all);
+  for (const name of ["profile", "event", "metric"] as const) await mesh.kill(name);
+  await untilReachable({ ...all, profile: "0", event: "0", metric: "0" });
+  expect(await statusOf()).toBe(200);
+  expect((await api.get("/v1/events")).status).toBe(503);
+  await mesh.kill("identity");
+  await eventually(async () => ((await statusOf()) === 503 ? true : undefined));
+  for (const name of serviceNames) await mesh.restart(name);
+  await untilReachable(all);
+  expect(await statusOf()).toBe(200);
 }, 240_000);
 
 test("services that start while NATS is away serve, and all that was to be told is told when it is there", async () => {
