@@ -18,6 +18,7 @@ import { newRequestId } from "./plugins/request.ts";
 import { revisionAsked } from "./plugins/revision.ts";
 import { securityHeaders } from "./plugins/security-headers.ts";
 import type { Readiness } from "./readiness.ts";
+import { traceRequests } from "./tracing.ts";
 
 const bodyBytesMax = 2 * 1024 * 1024;
 // Long enough for any mistyped id; a longer path parameter matches no route.
@@ -65,6 +66,7 @@ export function createHttp(options: {
   });
   knowAllMethods(app);
   measure(app, registry);
+  traceRequests(app);
   readOutRefusedBodies(app);
   closeGently(app, listener, readiness, edge.shutdownDelayMs);
   // Node answers `Expect: 100-continue`. Other expectations are ignored, as RFC 9110 allows.

@@ -9,6 +9,7 @@ import { connectNatsSignals } from "#shared/bus/nats/signals.ts";
 import { createSigner } from "#shared/bus/nats/signature.ts";
 import { readMeshSettings } from "#shared/process/service-process.ts";
 import { createRegistry, serveInternal } from "#shared/rpc/server.ts";
+import { startTracing } from "#shared/tracing/start.ts";
 import { createGateway } from "./app.ts";
 import { createClients } from "./clients.ts";
 import { connectServices, readGatewaySettings, readServiceUrls } from "./config.ts";
@@ -24,6 +25,7 @@ await runProcess(log, async (owner) => {
     nats: readOptionalNatsSettings(reader),
   }));
   const { host, port, internalPort, internalToken } = settings;
+  owner.own(await startTracing(settings.tracing, "daybook-gateway", log));
   const clients = createClients(connectServices(settings.urls, internalToken));
   const registry = createRegistry();
   const readiness = createGatewayReadiness(clients);

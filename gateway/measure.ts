@@ -1,5 +1,5 @@
 /** Request durations for Prometheus. Labels have closed sets of values, so that clients cannot multiply series. */
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Histogram, type Registry } from "prom-client";
 
 declare module "fastify" {
@@ -20,13 +20,13 @@ export function measure(app: FastifyInstance, registry: Registry): void {
     registers: [registry],
   });
   app.addHook("onResponse", async (request, reply) => {
-    const { url, config } = request.routeOptions;
-    const isServed = url !== undefined && !request.is404 && !config.isRefusal;
-    const labels = {
-      method: isServed ? request.method : none,
-      route: isServed ? url : none,
-      status: reply.statusCode,
-    };
-    duration.observe(labels, reply.elapsedTime / 1000);
+    duration.observe({ ...servedRoute(request), status: reply.statusCode }, reply.elapsedTime / 1000);
   });
+}
+
+/** The method and the route of a request that a route serves; else "none" for both. */
+export function servedRoute(request: FastifyRequest): { method: string; route: string } {
+  const { url, config } = request.routeOptions;
+  const isServed = url !== undefined && !request.is404 && !config.isRefusal;
+  return { method: isServed ? request.method : none, route: isServed ? url : none };
 }

@@ -12,6 +12,8 @@ import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
 import { readPreviousToken } from "#shared/process/service-process.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/rpc/server.ts";
+import { readTracing } from "#shared/tracing/settings.ts";
+import { startTracing } from "#shared/tracing/start.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
 import { readEventSettings } from "../../services/event/config.ts";
 import { readBootstrapKeys } from "../../services/identity/config.ts";
@@ -33,12 +35,14 @@ function readLocalSettings() {
     outboxBytesMax: readOutboxBytesMax(reader),
     bootstrapKeys: readBootstrapKeys(reader),
     event: readEventSettings(reader),
+    tracing: readTracing(reader),
   }));
 }
 
 async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   const settings = readLocalSettings();
   const { host, dataDir } = settings;
+  owner.own(await startTracing(settings.tracing, "daybook", log));
   const giveBack = await claimFolder(dataDir);
   owner.defer(giveBack);
   const secrets = await readSecrets(dataDir, () => ({

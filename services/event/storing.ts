@@ -4,6 +4,7 @@ import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from 
 import type { Micros } from "#shared/values/clock.ts";
 import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction, type Database, type Queryable } from "#shared/database/postgres.ts";
+import { withTrace } from "#shared/tracing/messages.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { claimAll, hasKeys } from "./dedupe.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
@@ -116,7 +117,7 @@ function toMessages(property: Uuid, events: readonly Event[]): Message[] {
       propertyId: encodeId("prop", property),
       events: group,
     });
-    return { id, subject: recordedSubject, payload: Buffer.from(toBinary(EventsRecordedSchema, message)) };
+    return { id, subject: recordedSubject, payload: withTrace(toBinary(EventsRecordedSchema, message)) };
   });
 }
 
@@ -124,6 +125,6 @@ function toMessages(property: Uuid, events: readonly Event[]): Message[] {
 function anonymousMessages(property: Uuid, eventIds: string[]): Message[] {
   if (eventIds.length === 0) return [];
   const message = create(AnonymousEventsRecordedSchema, { propertyId: encodeId("prop", property), eventIds });
-  const payload = Buffer.from(toBinary(AnonymousEventsRecordedSchema, message));
+  const payload = withTrace(toBinary(AnonymousEventsRecordedSchema, message));
   return [{ id: newUuid(), subject: anonymousSubject, payload }];
 }

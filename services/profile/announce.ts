@@ -6,6 +6,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { rewriteMessages } from "#shared/outbox/outbox.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
+import { withTrace } from "#shared/tracing/messages.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import { makesProfile, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { insertMessages } from "./sql/outbox.ts";
@@ -34,7 +35,7 @@ export function messageOf(property: Uuid, profile: Uuid, now: Micros, changes: r
     changedAt: toTimestamp(now),
     changes: changes.map((change) => ({ changeId: newUuid(), profileId: encodeId("prof", profile), change })),
   });
-  return { id, payload: Buffer.from(toBinary(ProfilesChangedSchema, message)) };
+  return { id, payload: withTrace(toBinary(ProfilesChangedSchema, message)) };
 }
 
 /** The message that announces a new profile. */

@@ -4,6 +4,7 @@ import type { BusHandler } from "#shared/bus/bus.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { decodeId, type Uuid, toUuid } from "#shared/values/ids.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
+import { traced } from "#shared/tracing/spans.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "../context.ts";
 import { addCells, cellsOf, deltasOf, learnMetrics } from "../counting.ts";
@@ -25,7 +26,7 @@ export function eventsRecorded(context: MetricContext): BusHandler {
       const all: [Uuid, Ordinals][] = [];
       for (const property of properties) {
         const { property_id: id } = property;
-        all.push([id, await count(tx, property, byProperty.get(id) ?? [])]);
+        all.push([id, await traced("metric.roll_up", () => count(tx, property, byProperty.get(id) ?? []))]);
       }
       return all;
     });

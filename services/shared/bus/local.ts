@@ -2,6 +2,7 @@
 import type { Log } from "../process/log.ts";
 import type { Bus, BusHandler, BusMessage, Published } from "./bus.ts";
 import { deliver } from "./delivery.ts";
+import { handleInSpan } from "../tracing/messages.ts";
 
 /** A bus within the process. Publishing waits for the handlers, so a published message has been acknowledged. */
 export function createLocalBus(log: Log): Bus {
@@ -23,7 +24,7 @@ export function createLocalBus(log: Log): Bus {
       return outcomes;
     },
     subscribe(consumer, subject, handler) {
-      subscriptions.push({ consumer, subject, handler });
+      subscriptions.push({ consumer, subject, handler: handleInSpan(consumer, subject, handler) });
       return Promise.resolve();
     },
     // Nothing is stored here. This epoch matches none that an outbox noted, so those rows are published again.

@@ -4,6 +4,8 @@ import { parseDateTime } from "../values/time.ts";
 import type { Log } from "../process/log.ts";
 import type { Columns } from "./columns.ts";
 import { isTransient } from "./failures.ts";
+import { statementInSpan } from "../tracing/database.ts";
+import { isTracing, traced } from "../tracing/spans.ts";
 
 /** A pool of connections. */
 export type Database = pg.Pool;
@@ -104,7 +106,8 @@ async function run<Row>(
   database: Queryable,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  const { rows } = await database.query({ ...query, values: values as unknown[] });
+  const full = { ...query, values: values as unknown[] };
+  const { rows } = isTracing() ? await statementInSpan(query, () => database.query(full)) : await database.query(full);
   return rows as Row[];
 }
 
@@ -112,7 +115,11 @@ async function run<Row>(
  * Runs `work` in a transaction (READ COMMITTED). A deadlock or a serialization failure is retried, 5 attempts in all,
  * so `work` must have no effect outside the transaction.
  */
-export async function withTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export function withTransaction<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return isTracing() ? traced("transaction", () => transact(database, work)) : transact(database, work);
+}
+
+async function transact<T>(database: Database, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const tx = await database.connect();
     let broken: Error | undefined;

@@ -17,6 +17,7 @@ import type { Log } from "../process/log.ts";
 import { measureOutbox } from "./metrics.ts";
 import { outboxBytesMaxDefault, watchRoom } from "./room.ts";
 import { settleTaken, takenIntervalMs } from "./taken.ts";
+import { publishInSpan, withTrace } from "../tracing/messages.ts";
 import { withTransaction, type Database, type Transaction } from "../database/postgres.ts";
 import { repeat } from "../scheduling/repeat.ts";
 import {
@@ -97,7 +98,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       await statements.skipDiskWait(tx, []);
       const rows = await statements.take(tx, []);
       if (rows.length === 0) return { taken: 0, isAway: false };
-      const outcomes = await bus.publish(rows.map(({ id, subject, payload }) => ({ id, subject, payload })));
+      const messages = rows.map(({ id, subject, payload }) => ({ id, subject, payload }));
+      const outcomes = await publishInSpan(messages, () => bus.publish(messages));
       const taken: Uuid[] = [];
       const kept: { id: Uuid; place: Place }[] = [];
       const refused: { id: Uuid; failure: Error }[] = [];
@@ -166,7 +168,7 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   return {
     schema,
     async enqueue(tx, property, subject, payload) {
-      await statements.enqueue(tx, [property, newUuid(), subject, Buffer.from(payload)]);
+      await statements.enqueue(tx, [property, newUuid(), subject, withTrace(payload)]);
     },
     wake,
     checkRoom() {

@@ -2,6 +2,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { pino, type Logger } from "pino";
 import { isDatabaseAway } from "../database/failures.ts";
+import { activeTrace } from "../tracing/spans.ts";
 
 export type Log = Logger;
 
@@ -33,6 +34,7 @@ export function createLog(name: string, level: string, destination = 1): Log {
       name,
       level,
       serializers: { err: describeError },
+      mixin: activeTrace,
       redact: {
         paths: redactedFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
         censor: "[redacted]",

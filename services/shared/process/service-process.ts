@@ -17,6 +17,8 @@ import type { Signals } from "../bus/signals.ts";
 import { startService } from "./start.ts";
 import { http2Transport } from "../rpc/transport.ts";
 import { serviceRoutes } from "../rpc/service-routes.ts";
+import { readTracing } from "../tracing/settings.ts";
+import { startTracing } from "../tracing/start.ts";
 
 /** What a service's process offers beyond the context. */
 export interface ServiceProcess<Settings> {
@@ -45,6 +47,7 @@ export function readMeshSettings(reader: SettingsReader) {
     previousToken: readPreviousToken(reader),
     host: reader.text("HOST", "0.0.0.0"),
     logLevel: reader.text("LOG_LEVEL", "info"),
+    tracing: readTracing(reader),
   };
 }
 
@@ -69,6 +72,8 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       own: definition.read(reader),
     }));
     const { host, internalToken: credential } = settings;
+    // Owned first, so closed last: spans of the stop are sent too.
+    owner.own(await startTracing(settings.tracing, `daybook-${name}`, log));
     const signer = createSigner(credential, settings.previousToken);
     const registry = createRegistry();
     let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));

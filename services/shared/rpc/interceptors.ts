@@ -16,6 +16,8 @@ import { isId } from "../values/ids.ts";
 import type { Log } from "../process/log.ts";
 import { metricOf } from "../process/metrics.ts";
 import { isDatabaseAway } from "../database/failures.ts";
+import { sendInSpan, serveInSpan } from "../tracing/rpc.ts";
+import { isTracing } from "../tracing/spans.ts";
 
 /** On whose behalf a call is made. */
 export interface Call {
@@ -72,7 +74,7 @@ export const tellCall: Interceptor = (next) => async (request) => {
   const { requestId, caller } = request.contextValues.get(callKey);
   request.header.set(requestIdHeader, requestId);
   request.header.set(callerHeader, caller);
-  return next(request);
+  return isTracing() ? sendInSpan(request, next) : next(request);
 };
 
 /** Sends the internal credential to the server. */
@@ -93,6 +95,7 @@ export function serverInterceptors(log: Log, registry: Registry): Interceptor[] 
   });
 
   return [
+    (next) => (request) => (isTracing() ? serveInSpan(request, next) : next(request)),
     (next) => async (request) => {
       const { requestId, caller } = readCall(request.header);
       const method = request.method.name;

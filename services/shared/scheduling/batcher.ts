@@ -2,6 +2,7 @@
  * Batching without a timer: items that arrive during a flush of their key form its next batch. A quiet service adds no
  * delay, and a busy one makes larger batches.
  */
+import { currentContext, forAll, isTracing, type Context } from "../tracing/spans.ts";
 
 export interface BatcherOptions<Item, Result, Key extends string = string> {
   /** Handles a batch of one key. @returns a result for each item, in order. When it throws, all items fail. */
@@ -32,6 +33,8 @@ interface Waiting<Item, Result> {
   item: Item;
   resolve(result: Result): void;
   reject(error: unknown): void;
+  /** The trace of who added the item. */
+  context: Context | undefined;
 }
 
 /** Makes a batcher that runs at most one flush of a key at a time. */
@@ -61,10 +64,15 @@ export function createBatcher<Item, Result, Key extends string = string>(
   async function flush(key: Key): Promise<void> {
     const batch = takeBatch(queues.get(key) ?? []);
     try {
-      const results = await options.flush(
-        key,
-        batch.map(({ item }) => item),
-      );
+      const items = batch.map(({ item }) => item);
+      const results = isTracing()
+        ? await forAll(
+            batch.map(({ context }) => context),
+            "batch",
+            undefined,
+            () => options.flush(key, items),
+          )
+        : await options.flush(key, items);
       if (results.length !== batch.length) throw new Error(`${batch.length} items got ${results.length} answers`);
       for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
     } catch (error) {
@@ -95,11 +103,12 @@ export function createBatcher<Item, Result, Key extends string = string>(
       }
       return new Promise((resolve, reject) => {
         queued++;
+        const waiting = { item, resolve, reject, context: currentContext() };
         if (queue) {
-          queue.push({ item, resolve, reject });
+          queue.push(waiting);
           return;
         }
-        queues.set(key, [{ item, resolve, reject }]);
+        queues.set(key, [waiting]);
         ready.push(key);
         startFlushes();
       });

@@ -1,6 +1,7 @@
 /** Periodic background work. */
 import type { Log } from "../process/log.ts";
 import type { Closable } from "../process/lifecycle.ts";
+import { untraced } from "../tracing/spans.ts";
 
 export interface Repeated extends Closable {
   /** Runs the work now, or once more after the current run. */
@@ -21,7 +22,7 @@ export function repeat(
   let running: Promise<void> | undefined;
   let isWoken = false;
   const run = (): void => {
-    running ??= work(closing.signal)
+    running ??= untraced(() => work(closing.signal))
       .catch((error: unknown) => log.error({ err: error, work: name }, "repeated work failed and will be done again"))
       .finally(() => {
         running = undefined;

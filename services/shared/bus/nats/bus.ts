@@ -8,6 +8,7 @@ import type { Registry } from "prom-client";
 import { BusAwayError, type Bus, type BusMessage, type ConsumerState, type Published } from "../bus.ts";
 import { asError } from "../delivery.ts";
 import type { Log } from "../../process/log.ts";
+import { handleInSpan } from "../../tracing/messages.ts";
 import { createAcks } from "./acks.ts";
 import { connectPatiently, watch, type Connecting } from "./connect.ts";
 import { consume, handlerMessagesMax, type RedeliveryLimits } from "./consume.ts";
@@ -127,7 +128,8 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
       const messages = await source.consume({ max_messages: handlerMessagesMax * 2, expires: pullTimeoutMs });
       void restore(messages, ensure, consumerLog);
       const signed = signedMessages(messages, { consumer, client, acks, signer, registry, log: consumerLog });
-      const finished = consume(client, acks, consumer, signed, handler, redelivery, consumerLog);
+      const handle = handleInSpan(consumer, subject, handler);
+      const finished = consume(client, acks, consumer, signed, handle, redelivery, consumerLog);
       deliveries.push({ messages, finished });
     },
     progress: () => askServer(() => readProgress(manager, replicas)),
