@@ -1,9 +1,9 @@
 /** Maintenance: creates partitions ahead of time, detaches old ones, and deletes expired rows. */
 import { lowestUuidAt } from "#shared/values/ids.ts";
-import { inChunks } from "#shared/database/postgres.ts";
+import { inChunks, inChunksByProperty } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { deleteExpiredKeys } from "./sql/dedupe-keys.ts";
+import { deleteExpiredKeys, findExpiredKeys } from "./sql/dedupe-keys.ts";
 import { createPartition, detachPartitions } from "./sql/partitions.ts";
 import { deleteSilentWriters } from "./sql/writers.ts";
 
@@ -32,7 +32,18 @@ export async function detachOld({ database, clock, log }: ServiceContext, retent
 /** Deletes expired keys, and the rows of processes that were killed. */
 export async function deleteExpired({ database, clock }: ServiceContext, signal: AbortSignal): Promise<void> {
   const now = formatMicros(clock.nowMicros());
-  await inChunks(expiredRowsMax, (rows) => deleteExpiredKeys(database, [now, rows]), signal);
+  await inChunksByProperty(
+    expiredRowsMax,
+    (rows) => findExpiredKeys(database, [now, rows]),
+    async (property, keys) => {
+      const deleted: unknown[] = [];
+      for (const [kind, some] of Map.groupBy(keys, (key) => key.kind)) {
+        deleted.push(...(await deleteExpiredKeys(database, [property, kind, now, some.map(({ key }) => key)])));
+      }
+      return deleted;
+    },
+    signal,
+  );
   await inChunks(expiredRowsMax, (rows) => deleteSilentWriters(database, [rows]), signal);
 }
 

@@ -14,13 +14,21 @@ import { formatMicros, fromTimestamp, toTimestamp } from "#shared/values/time.ts
 import type { MetricContext } from "./context.ts";
 import { addCells, cellsOf, deltasOf, learnMetrics } from "./counting.ts";
 import { lockAllMetrics, readMetricIds, setEventCounts } from "./sql/metrics.ts";
-import { advanceRebuild, claimRebuild, finishRebuild, touchRebuild, type RebuildRow } from "./sql/properties.ts";
+import {
+  advanceRebuild,
+  claimRebuild,
+  findSilentRebuilds,
+  finishRebuild,
+  touchRebuild,
+  type RebuildRow,
+} from "./sql/properties.ts";
 import { countRollups, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts";
 
 const pageEvents = 500;
 const waitMs = 200;
 // A rebuild whose process does not report for this long is taken over where it stopped.
 const silenceSeconds = 30;
+const lookRowsMax = 100;
 const rowsMax = 5_000;
 const options = systemCall("metric");
 
@@ -29,13 +37,19 @@ class RebuildSuperseded extends Error {}
 
 /** Runs all rebuilds that no other process runs. */
 export async function rebuildAll(context: MetricContext, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const [build] = await claimRebuild(context.database, [silenceSeconds]);
-    if (!build) return;
-    try {
-      await rebuild(context, build, signal);
-    } catch (error) {
-      if (!(error instanceof RebuildSuperseded)) throw error;
+  for (let hasClaimed = true; hasClaimed && !signal.aborted;) {
+    hasClaimed = false;
+    for (const { property_id: property } of await findSilentRebuilds(context.database, [silenceSeconds, lookRowsMax])) {
+      if (signal.aborted) return;
+      // Another process may have claimed it since.
+      const [build] = await claimRebuild(context.database, [property, silenceSeconds]);
+      if (!build) continue;
+      hasClaimed = true;
+      try {
+        await rebuild(context, build, signal);
+      } catch (error) {
+        if (!(error instanceof RebuildSuperseded)) throw error;
+      }
     }
   }
 }

@@ -157,9 +157,11 @@ async function makeOutbox(schema: string, bus: Bus): Promise<{ bus: Bus; relay: 
 }
 
 async function write(schema: string, messages: readonly BusMessage[], topic: string): Promise<void> {
+  // Of one property, so that they are published in this order.
+  const property = newUuid();
   for (const { id, payload } of messages) {
     await database.query(`INSERT INTO ${schema}.outbox (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`, [
-      newUuid(),
+      property,
       id,
       topic,
       Buffer.from(payload),

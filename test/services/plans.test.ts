@@ -17,7 +17,7 @@ import { createRegistry } from "#shared/rpc/server.ts";
 import { outboxStatements } from "#shared/outbox/sql.ts";
 import { eventJobs } from "../../services/event/jobs.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
-import { findKeys } from "../../services/event/sql/dedupe-keys.ts";
+import { claimKeys, deleteExpiredKeys, findKeys } from "../../services/event/sql/dedupe-keys.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
 import {
@@ -181,6 +181,7 @@ const metric = {
   original_name: "A",
   original_name_at: now,
 };
+const claimed = { kind: "dedupe_id", key: "a", event_id: id, fingerprint: null, expires_at: now };
 const outbox = outboxStatements("event");
 
 // All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox.
@@ -271,11 +272,23 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["use of keys", (db) => noteKeyUse(db, [[{ property_id: id, id, used_at: now }]])],
   ["answers of operations", (db) => findOperations(db, [now, [{ property_id: id, key: "a" }]])],
   ["operations on profiles", (db) => profileOperations.find(db, [id, [id], now])],
-  ["rows of an outbox that wait", (db) => outbox.take(db, []), ofRound],
-  ["rows that go at once", (db) => outbox.remove(db, [[id]])],
-  ["rows that are published", (db) => outbox.note(db, [[id], "a", [1]])],
-  ["rows that are refused", (db) => outbox.postpone(db, [[id], ["reason"]])],
-  ["what is published", (db) => outbox.publishedSubjects(db, [])],
+  ["rows of an outbox that wait", (db) => outbox.take(db, [id]), ofRound],
+  ["properties whose rows wait", (db) => outbox.waiting(db, [id])],
+  ["rows that go at once", (db) => outbox.remove(db, [id, [id]])],
+  ["rows that are published", (db) => outbox.note(db, [id, "a", [{ id, sequence: 1 }]])],
+  ["rows that are refused", (db) => outbox.postpone(db, [id, 1, [{ id, failure: "reason" }]])],
+  ["the next subject that is published", (db) => outbox.nextPublished(db, ["", ""])],
+  ["the last row of a subject that is published", (db) => outbox.lastPublished(db, ["a.b", "a"])],
+  ["rows between two sequences", (db) => outbox.pageBetween(db, ["a.b", "a", 1, 9, 10])],
+  ["rows that nobody claims", (db) => outbox.pageOlder(db, ["a.b", "a", 10, 10])],
+  ["rows that were taken", (db) => outbox.removePublished(db, ["a.b", "a", [1, 2]])],
+  ["rows of lost messages", (db) => outbox.unpublish(db, ["a.b", "a", [1, 2]])],
+  ["rows to publish again", (db) => outbox.pagePublished(db, [id, id, 10]), ofAllMessages],
+  ["rows that are published again", (db) => outbox.unpublishRows(db, [id, [id]])],
+  ["expired keys of events", (db) => deleteExpiredKeys(db, [id, "dedupe_id", now, ["a"]])],
+  ["keys to claim", (db) => claimKeys(db, [id, now, [{ ...claimed }]])],
+  ["old jobs to delete", (db) => eventJobs.statements.deleteOld(db, [id, now, [id]])],
+  ["expired operations", (db) => profileOperations.deleteExpiredRows(db, [id, now, [id]])],
   ["messages to rewrite", (db) => outbox.lock(db, [id, "a.b", id]), ofRound],
 ];
 

@@ -40,6 +40,7 @@ CREATE TABLE event.dedupe_keys (
   event_id uuid NOT NULL,
   -- SHA-256 of the item. Only idempotency keys have one, because only they refuse a different item.
   fingerprint bytea,
+  claimed_at timestamptz NOT NULL,
   -- infinity for a unique_id, which is held for good.
   expires_at timestamptz NOT NULL,
   PRIMARY KEY (property_id, kind, key)
@@ -114,5 +115,5 @@ CREATE TABLE event.outbox (
 -- Not compressed, because payloads are deleted soon.
 ALTER TABLE event.outbox ALTER COLUMN payload SET STORAGE EXTERNAL;
 -- Each row is in exactly one of these.
-CREATE INDEX outbox_waiting ON event.outbox (id) WHERE sequence IS NULL;
+CREATE INDEX outbox_waiting ON event.outbox (property_id, available_at) WHERE sequence IS NULL;
 CREATE INDEX outbox_published ON event.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;

@@ -44,20 +44,21 @@ const claims = columns(3, {
 
 /**
  * Claims free keys; a held key gives no row. Waits for concurrent claims of the same keys, in the order of the keys, so
- * that two claims never deadlock.
+ * that two claims never deadlock. The instant is a column of the row, because no parameter may stand in ON CONFLICT.
  */
 export const claimKeys = statement<
   [property: Uuid, now: Instant, claims: Rows<typeof claims>],
   { kind: KeyKind; key: string }
 >(
   "event.dedupe_keys.claim",
-  `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, expires_at)
-   SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, c.expires_at
+  `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, claimed_at, expires_at)
+   SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, $2, c.expires_at
    FROM ${claims.as("c")}
    ORDER BY c.kind, c.key
    ON CONFLICT (property_id, kind, key) DO UPDATE
-     SET event_id = excluded.event_id, fingerprint = excluded.fingerprint, expires_at = excluded.expires_at
-     WHERE held.expires_at <= $2
+     SET event_id = excluded.event_id, fingerprint = excluded.fingerprint, claimed_at = excluded.claimed_at,
+         expires_at = excluded.expires_at
+     WHERE held.expires_at <= excluded.claimed_at
    RETURNING kind, key`,
   claims,
 );
@@ -71,10 +72,28 @@ export const releaseKeys = statement<[property: Uuid, keys: Rows<typeof released
   released,
 );
 
-/** Returns one row for each deleted key. */
-export const deleteExpiredKeys = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
+/** The next expired keys of all properties. */
+export const findExpiredKeys = statement<
+  [now: Instant, rowsMax: number],
+  { property_id: Uuid; kind: KeyKind; key: string }
+>(
+  "event.dedupe_keys.find_expired",
+  `SELECT property_id, kind, key FROM event.dedupe_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+);
+
+/** Deletes those keys that are still expired. Skips locked ones. Returns one row for each. */
+export const deleteExpiredKeys = statement<
+  [property: Uuid, kind: KeyKind, now: Instant, keys: readonly string[]],
+  { deleted: boolean }
+>(
   "event.dedupe_keys.delete_expired",
-  `DELETE FROM event.dedupe_keys WHERE ctid = ANY(ARRAY(
-     SELECT ctid FROM event.dedupe_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-   )) RETURNING true AS expired`,
+  `DELETE FROM event.dedupe_keys WHERE property_id = $1 AND kind = $2 AND key = ANY(ARRAY(
+     SELECT held.key
+     FROM unnest($4::text[]) AS wanted (key)
+     CROSS JOIN LATERAL (
+       SELECT key, expires_at FROM event.dedupe_keys
+       WHERE property_id = $1 AND kind = $2 AND key = wanted.key LIMIT 1 FOR UPDATE SKIP LOCKED
+     ) AS held
+     WHERE held.expires_at <= $3
+   )) RETURNING true AS deleted`,
 );

@@ -35,7 +35,10 @@ const events = columns(3, {
 });
 const messages = columns(events.next, { id: "uuid", subject: "text", payload: "bytea" });
 
-/** Inserts events and the outbox rows that announce them, in one round trip and one transaction. */
+/**
+ * Inserts events and the outbox rows that announce them, in one round trip and one transaction. RETURNING gives a
+ * repeated id its SQLSTATE on every spread (see database/README.md).
+ */
 export const insertEvents = statement<
   [property: Uuid, receivedAt: Instant, events: Rows<typeof events>, messages: Rows<typeof messages>]
 >(
@@ -46,10 +49,12 @@ export const insertEvents = statement<
      SELECT $1, e.id, e.type, e.profile_id, e.identifier_type, e.identifier_value, e.properties, e.value,
             e.currency, e.occurred_at, $2, e.dedupe_id, e.source, e.backfill
      FROM ${events.as("e")}
+     RETURNING id
    )
    INSERT INTO event.outbox (property_id, id, subject, payload, received_at)
-   SELECT $1, o.id, o.subject, o.payload, CASE o.subject WHEN 'daybook.event.recorded' THEN $2 END
-   FROM ${messages.as("o")}`,
+   SELECT $1, o.id, o.subject, o.payload, CASE WHEN o.subject = 'daybook.event.recorded' THEN $2 END
+   FROM ${messages.as("o")}
+   RETURNING id`,
   events,
   messages,
 );

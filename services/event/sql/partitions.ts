@@ -1,4 +1,5 @@
-import { statement, withTransaction, type Database } from "#shared/database/postgres.ts";
+import { isRefused } from "#shared/database/failures.ts";
+import { statement, withTransaction, type Database, type Transaction } from "#shared/database/postgres.ts";
 
 /** Reads the catalogue, because to_regclass uses a cache that is stale after waiting for the lock. */
 const findTable = statement<[name: string], { found: boolean }>(
@@ -41,8 +42,7 @@ const findOlder = statement<[oldestKept: string], { name: string; is_pending: bo
 );
 
 /**
- * Detaches the partitions before `oldest`, one process at a time. CONCURRENTLY does not block others, but cannot run
- * in a transaction. An interrupted detach is finished.
+ * Detaches the partitions before `oldest`, one process at a time. An interrupted detach is finished.
  * @returns the names of the detached partitions.
  */
 export async function detachPartitions(database: Database, oldest: string): Promise<string[]> {
@@ -54,8 +54,9 @@ export async function detachPartitions(database: Database, oldest: string): Prom
     try {
       const older = await findOlder(connection, [oldest]);
       for (const { name, is_pending: isPending } of older) {
-        const how = isPending ? "FINALIZE" : "CONCURRENTLY";
-        await connection.query(`ALTER TABLE event.events DETACH PARTITION event.${name} ${how}`);
+        const detach = `ALTER TABLE event.events DETACH PARTITION event.${name}`;
+        if (isPending) await connection.query(`${detach} FINALIZE`);
+        else await detachConcurrently(connection, detach);
       }
       return older.map(({ name }) => name);
     } finally {
@@ -63,5 +64,30 @@ export async function detachPartitions(database: Database, oldest: string): Prom
     }
   } finally {
     connection.release();
+  }
+}
+
+// How long statements on events may queue behind a detach that waits for its lock.
+const detachLockTimeoutMs = 2_000;
+
+/**
+ * CONCURRENTLY does not block others, but cannot run in a transaction. Where it is refused, as on Citus or with a
+ * default partition, the detach locks the table. It fails when the lock is not free in time, and the next round of the
+ * maintenance tries again.
+ */
+async function detachConcurrently(connection: Transaction, detach: string): Promise<void> {
+  try {
+    await connection.query(`${detach} CONCURRENTLY`);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    await connection.query("BEGIN");
+    try {
+      await connection.query(`SET LOCAL lock_timeout = ${detachLockTimeoutMs}`);
+      await connection.query(detach);
+      await connection.query("COMMIT");
+    } catch (failure) {
+      await connection.query("ROLLBACK");
+      throw failure;
+    }
   }
 }

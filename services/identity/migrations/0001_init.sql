@@ -62,7 +62,8 @@ CREATE TABLE identity.operations (
   operation_id uuid NOT NULL,
   -- Number of attempts.
   attempt integer NOT NULL DEFAULT 1,
-  -- An attempt holds the operation until then.
+  -- When the last attempt claimed the operation, which it then holds until leased_until.
+  claimed_at timestamptz NOT NULL,
   leased_until timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   -- The answer, once it exists.

@@ -71,7 +71,7 @@ export const insertKey = statement<
   `INSERT INTO identity.keys (property_id, id, name, secret_hash, display_prefix, scopes, revision, created_at, expires_at,
                               rate_limit_ordinary, rate_limit_backfill)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-   RETURNING ${row}`,
+   RETURNING ${keyColumns.join(", ")}, NULL::timestamptz AS last_used_at`,
 );
 
 /** Revoked and expired keys give no row. */

@@ -31,7 +31,7 @@ export interface OperationRow {
 const claims = columns(4, { property_id: "uuid", key: "text", fingerprint: "bytea", operation_id: "uuid" });
 
 /**
- * Claims keys. New and expired keys get the given operation ids. Unanswered keys with the same fingerprint keep theirs
+ * Claims keys at an instant, which is a column of the row because no parameter may stand in ON CONFLICT. New and expired keys get the given operation ids. Unanswered keys with the same fingerprint keep theirs
  * once the lease is over. Others give no row. Keys must be distinct. Ordered by key, so that concurrent calls cannot
  * deadlock.
  */
@@ -40,18 +40,20 @@ export const claimOperations = statement<
   ClaimedRow
 >(
   "identity.operations.claim",
-  `INSERT INTO identity.operations AS o (property_id, key, fingerprint, operation_id, leased_until, expires_at)
-   SELECT c.property_id, c.key, c.fingerprint, c.operation_id, $2, $3
+  `INSERT INTO identity.operations AS o (property_id, key, fingerprint, operation_id, claimed_at, leased_until, expires_at)
+   SELECT c.property_id, c.key, c.fingerprint, c.operation_id, $1, $2, $3
    FROM ${claims.as("c")}
    ORDER BY c.property_id, c.key
    ON CONFLICT (property_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint,
-     operation_id = CASE WHEN o.expires_at <= $1 THEN excluded.operation_id ELSE o.operation_id END,
-     attempt = CASE WHEN o.expires_at <= $1 THEN 1 ELSE o.attempt + 1 END,
+     operation_id = CASE WHEN o.expires_at <= excluded.claimed_at THEN excluded.operation_id ELSE o.operation_id END,
+     attempt = CASE WHEN o.expires_at <= excluded.claimed_at THEN 1 ELSE o.attempt + 1 END,
+     claimed_at = excluded.claimed_at,
      leased_until = excluded.leased_until,
-     expires_at = CASE WHEN o.expires_at <= $1 THEN excluded.expires_at ELSE o.expires_at END,
+     expires_at = CASE WHEN o.expires_at <= excluded.claimed_at THEN excluded.expires_at ELSE o.expires_at END,
      status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
-   WHERE o.expires_at <= $1 OR (o.status IS NULL AND o.leased_until <= $1 AND o.fingerprint = excluded.fingerprint)
+   WHERE o.expires_at <= excluded.claimed_at
+     OR (o.status IS NULL AND o.leased_until <= excluded.claimed_at AND o.fingerprint = excluded.fingerprint)
    RETURNING property_id, key, operation_id, attempt`,
   claims,
 );
@@ -93,9 +95,9 @@ const settlements = columns(1, {
 export const settleOperations = statement<[settlements: Rows<typeof settlements>], { property_id: Uuid; key: string }>(
   "identity.operations.settle",
   `INSERT INTO identity.operations AS o
-     (property_id, key, fingerprint, operation_id, attempt, expires_at, leased_until, status, headers, body, request_id,
-      masked_body, subjects)
-   SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id,
+     (property_id, key, fingerprint, operation_id, attempt, claimed_at, expires_at, leased_until, status, headers, body,
+      request_id, masked_body, subjects)
+   SELECT s.property_id, s.key, '', s.operation_id, s.attempt, '-infinity', '-infinity', s.leased_until, s.status, s.headers, s.body, s.request_id,
           s.masked_body, nullif(ARRAY(SELECT value::uuid FROM json_array_elements_text(s.subjects)), '{}')
    FROM ${settlements.as("s")}
    ORDER BY s.property_id, s.key

@@ -43,7 +43,7 @@ export const leaseRequests = statement<[windows: Rows<typeof wanted>], LeaseRow>
      ORDER BY property_id, key_id, name, starts_at
    ) AS w
    CROSS JOIN LATERAL (
-     SELECT coalesce(CASE w.name WHEN 'ordinary' THEN rate_limit_ordinary ELSE rate_limit_backfill END, w.limit_default)
+     SELECT coalesce(CASE WHEN w.name = 'ordinary' THEN rate_limit_ordinary ELSE rate_limit_backfill END, w.limit_default)
        AS requests_max
      FROM identity.keys WHERE property_id = w.property_id AND id = w.key_id LIMIT 1
    ) AS k

@@ -8,8 +8,9 @@ import { beginRebuild, findPropertyIds } from "../sql/properties.ts";
 
 // Upper bound of the clock skew: no counted event was received later than now plus this.
 const clockDifferenceMaxSeconds = 2;
-// Consumers must see the rebuild within the skew. A begin that waited longer for the row lock is retried.
-const beginMsMax = 1_000;
+// Consumers must see the rebuild within the skew. A begin that waited longer for the row lock is retried. Its instant is
+// taken before the wait.
+const beginSecondsMax = 1;
 const attemptsMax = 10;
 
 /** @param wake starts the rebuild at once. */
@@ -29,8 +30,8 @@ export function rebuildRollups(
   async function begin(property: Uuid): Promise<void> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const startMs = performance.now();
-      await beginRebuild(database, [property, clockDifferenceMaxSeconds]);
-      if (performance.now() - startMs < beginMsMax) return;
+      await beginRebuild(database, [property, clockDifferenceMaxSeconds + beginSecondsMax]);
+      if (performance.now() - startMs < beginSecondsMax * 1_000) return;
     }
     throw serviceUnavailable(new Error("a property is held all the time"));
   }

@@ -104,8 +104,8 @@ export const updateMetrics = statement<[property: Uuid, updates: Rows<typeof upd
        updated_at = CASE
          WHEN (m.first_seen_at, m.source) IS DISTINCT FROM (u.first_seen_at, u.source) OR u.schema IS NOT NULL
            OR u.original_name IS DISTINCT FROM m.original_name AND u.original_name IS NOT NULL
-         THEN greatest(m.updated_at, now()) ELSE m.updated_at END
-   FROM ${updates.as("u")}
+         THEN greatest(m.updated_at, clock.at) ELSE m.updated_at END
+   FROM ${updates.as("u")} CROSS JOIN (SELECT now() AS at) AS clock
    WHERE m.property_id = $1 AND m.id = ANY(${updates.array("id")}) AND m.id = u.id`,
   updates,
 );

@@ -21,7 +21,8 @@ const ordinals = columns(2, { profile_id: "uuid", number: "integer" });
 export const insertOrdinals = statement<[property: Uuid, ordinals: Rows<typeof ordinals>]>(
   "metric.profiles.insert",
   `INSERT INTO metric.profiles (property_id, profile_id, number)
-   SELECT $1, n.profile_id, n.number FROM ${ordinals.as("n")}`,
+   SELECT $1, n.profile_id, n.number FROM ${ordinals.as("n")}
+   RETURNING number`,
   ordinals,
 );
 

@@ -55,7 +55,7 @@ export const findPropertyIds = statement<[property: Uuid | null], { property_id:
 export const beginRebuild = statement<[property: Uuid, seconds: number], { property_id: Uuid }>(
   "metric.properties.begin_building",
   `UPDATE metric.properties
-   SET building = greatest(generation, coalesce(building, 0)) + 1, building_up_to = clock_timestamp() + $2 * interval '1 second',
+   SET building = greatest(generation, coalesce(building, 0)) + 1, building_up_to = statement_timestamp() + $2 * interval '1 second',
        built_at = NULL, built_event_id = NULL, built_events = 0, builder_seen_at = NULL
    WHERE property_id = $1
    RETURNING property_id`,
@@ -71,22 +71,27 @@ export interface RebuildRow {
   built_event_id: Uuid | null;
 }
 
+/** Finds properties with a rebuild that no process runs. */
+export const findSilentRebuilds = statement<[silentSeconds: number, limit: number], { property_id: Uuid }>(
+  "metric.properties.find_silent_buildings",
+  `SELECT property_id FROM metric.properties
+   WHERE building IS NOT NULL AND (builder_seen_at IS NULL OR builder_seen_at < now() - $1 * interval '1 second')
+   LIMIT $2`,
+);
+
 /** Claims a rebuild that no process runs. */
-export const claimRebuild = statement<[silentSeconds: number], RebuildRow>(
+export const claimRebuild = statement<[property: Uuid, silentSeconds: number], RebuildRow>(
   "metric.properties.claim_building",
-  `UPDATE metric.properties SET builder_seen_at = clock_timestamp()
-   WHERE property_id = (
-     SELECT property_id FROM metric.properties
-     WHERE building IS NOT NULL AND (builder_seen_at IS NULL OR builder_seen_at < clock_timestamp() - $1 * interval '1 second')
-     LIMIT 1 FOR UPDATE SKIP LOCKED
-   )
+  `UPDATE metric.properties SET builder_seen_at = statement_timestamp()
+   WHERE property_id = $1 AND building IS NOT NULL
+     AND (builder_seen_at IS NULL OR builder_seen_at < now() - $2 * interval '1 second')
    RETURNING property_id, generation, building, building_up_to, built_at, built_event_id`,
 );
 
 /** Keeps the claim of a rebuild. No row if it was begun again. */
 export const touchRebuild = statement<[property: Uuid, building: number], { property_id: Uuid }>(
   "metric.properties.touch_building",
-  `UPDATE metric.properties SET builder_seen_at = clock_timestamp() WHERE property_id = $1 AND building = $2 RETURNING property_id`,
+  `UPDATE metric.properties SET builder_seen_at = statement_timestamp() WHERE property_id = $1 AND building = $2 RETURNING property_id`,
 );
 
 /** Stores the progress of a rebuild. No row if it was begun again. */
@@ -96,7 +101,7 @@ export const advanceRebuild = statement<
 >(
   "metric.properties.advance_building",
   `UPDATE metric.properties
-   SET built_at = $3, built_event_id = $4, built_events = built_events + $5, builder_seen_at = clock_timestamp()
+   SET built_at = $3, built_event_id = $4, built_events = built_events + $5, builder_seen_at = statement_timestamp()
    WHERE property_id = $1 AND building = $2 RETURNING property_id`,
 );
 

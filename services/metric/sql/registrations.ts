@@ -30,7 +30,8 @@ export const describeMetric = statement<
   "metric.registrations.describe",
   `UPDATE metric.metrics
    SET description = $3,
-       updated_at = CASE WHEN description IS DISTINCT FROM $3 THEN greatest(updated_at, now()) ELSE updated_at END
+       updated_at = CASE WHEN description IS DISTINCT FROM $3 THEN greatest(updated_at, clock.at) ELSE updated_at END
+   FROM (SELECT now() AS at) AS clock
    WHERE property_id = $1 AND id = $2 AND name = $4 AND NOT system
    RETURNING ${shown}`,
 );

@@ -1,7 +1,7 @@
 /** Roll-ups and their sets of profiles. */
 import type { Micros } from "#shared/values/clock.ts";
 import { columns, type Rows } from "#shared/database/columns.ts";
-import { statement } from "#shared/database/postgres.ts";
+import { plannedStatement, statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
@@ -111,22 +111,22 @@ export const countRollups = statement<
    GROUP BY metric_id`,
 );
 
-type DeleteOldParams = [property: Uuid, metrics: readonly Uuid[], shownGeneration: number, rowsMax: number];
+/**
+ * Deletes rows of older generations; gives a row for each. Planned each time: a plan cached while the table was small
+ * would read all rows of the property.
+ */
+const deleteOld = (table: string) =>
+  plannedStatement<
+    [property: Uuid, metrics: readonly Uuid[], shownGeneration: number, rowsMax: number],
+    { gone: boolean }
+  >(
+    `DELETE FROM metric.${table} WHERE property_id = $1 AND ctid = ANY(ARRAY(
+       SELECT ctid FROM metric.${table}
+       WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation < $3 LIMIT $4
+     )) RETURNING true AS gone`,
+  );
 
-const deleteOld = (table: string): string =>
-  `DELETE FROM metric.${table} WHERE ctid = ANY(ARRAY(
-     SELECT ctid FROM metric.${table}
-     WHERE property_id = $1 AND metric_id = ANY($2::uuid[]) AND generation < $3 LIMIT $4
-   )) RETURNING true AS gone`;
+export const deleteOldRollups = deleteOld("rollups");
 
-/** Deletes roll-ups of older generations. Gives a row for each. */
-export const deleteOldRollups = statement<DeleteOldParams, { gone: boolean }>(
-  "metric.rollups.delete_old",
-  deleteOld("rollups"),
-);
-
-/** Deletes sets of profiles of older generations. Gives a row for each. */
-export const deleteOldSets = statement<DeleteOldParams, { gone: boolean }>(
-  "metric.rollup_profiles.delete_old",
-  deleteOld("rollup_profiles"),
-);
+/** Of the sets of profiles. */
+export const deleteOldSets = deleteOld("rollup_profiles");

@@ -47,7 +47,10 @@ CREATE TABLE profile.identifiers (
   PRIMARY KEY (property_id, type, value),
   -- Finds the identifiers of a profile, oldest first.
   UNIQUE (property_id, profile_id, id),
-  FOREIGN KEY (property_id, profile_id) REFERENCES profile.profiles (property_id, id)
+  -- Checked at commit, because a statement that creates both writes the identifiers first, and engines that spread
+  -- tables check after each part of it.
+  CONSTRAINT identifiers_profile FOREIGN KEY (property_id, profile_id) REFERENCES profile.profiles (property_id, id)
+    DEFERRABLE INITIALLY DEFERRED
 );
 
 -- A profile has at most one primary identifier of each type.
@@ -158,5 +161,5 @@ CREATE TABLE profile.outbox (
   CHECK ((epoch IS NULL) = (sequence IS NULL))
 );
 -- Each row is in exactly one of these.
-CREATE INDEX outbox_waiting ON profile.outbox (id) WHERE sequence IS NULL;
+CREATE INDEX outbox_waiting ON profile.outbox (property_id, available_at) WHERE sequence IS NULL;
 CREATE INDEX outbox_published ON profile.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;

@@ -61,9 +61,11 @@ export const createProfilesFor = statement<
        SELECT FROM profile.ref_properties WHERE property_id = $1 AND enabled
      ) THEN wanted.ref END, $3, $3
      FROM wanted JOIN added USING (profile_id)
+     RETURNING id
    ), told AS (
      INSERT INTO profile.outbox (property_id, id, subject, payload)
      SELECT $1, wanted.message_id, $4, wanted.payload FROM wanted JOIN added USING (profile_id)
+     RETURNING id
    )
    SELECT type, value, profile_id FROM added`,
   created,

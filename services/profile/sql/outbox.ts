@@ -11,6 +11,7 @@ export const insertMessages = statement<
   "profile.outbox.insert",
   `INSERT INTO profile.outbox (property_id, id, subject, payload, available_at)
    SELECT $1, m.id, $2, m.payload, now() + $3::integer * interval '1 second'
-   FROM ${messages.as("m")}`,
+   FROM ${messages.as("m")}
+   RETURNING id`,
   messages,
 );

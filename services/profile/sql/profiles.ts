@@ -34,15 +34,15 @@ export interface ProfileRow {
   identifiers: ProfileIdentifierRow[];
 }
 
-/** The columns of a StoredProfileRow; `p` is the profile. */
+/** The columns of a StoredProfileRow; `p` is the profile, and $1 its property. */
 export const profileColumns = `
   p.id, p.status, p.attributes, p.tags, p.location, p.merged_into, p.version, p.created_at, p.updated_at,
   CASE WHEN p.profile_ref IS NOT NULL AND EXISTS (
-    SELECT FROM profile.ref_properties r WHERE r.property_id = p.property_id AND r.enabled
+    SELECT FROM profile.ref_properties r WHERE r.property_id = $1 AND r.enabled
   ) THEN p.profile_ref END AS profile_ref,
   (SELECT coalesce(json_agg(i ORDER BY i.id), '[]')::text FROM (
      SELECT id, type, value, is_primary, verified_at, source, created_at, updated_at
-     FROM profile.identifiers WHERE property_id = p.property_id AND profile_id = p.id
+     FROM profile.identifiers WHERE property_id = $1 AND profile_id = p.id
    ) i) AS identifiers`;
 
 /** A ProfileRow whose identifiers are JSON text. */
@@ -181,10 +181,12 @@ export const writeProfiles = statement<
      FROM ${identifiers.as("i")}
      WHERE i.profile_id IN (SELECT id FROM done)
      ORDER BY i.type, i.value
+     RETURNING id
    ), told AS (
      INSERT INTO profile.outbox (property_id, id, subject, payload)
      SELECT $1, m.id, $2, m.payload FROM ${messages.as("m")}
      WHERE m.profile_id IN (SELECT id FROM done)
+     RETURNING id
    )
    SELECT id, profile_ref FROM done`,
   edits,

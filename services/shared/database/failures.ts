@@ -19,6 +19,12 @@ export function isUniqueViolation(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === "23505";
 }
 
+/** Whether the server refused a statement that it does not support, or not for this table. */
+export function isRefused(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === "0A000" || code === "55000";
+}
+
 /** Whether a deadlock or a serialization failure ended the statement, so that a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

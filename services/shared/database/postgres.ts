@@ -1,5 +1,6 @@
 /** PostgreSQL: pools, prepared statements and transactions. */
 import pg from "pg";
+import type { Uuid } from "../values/ids.ts";
 import { parseDateTime } from "../values/time.ts";
 import type { Log } from "../process/log.ts";
 import type { Columns } from "./columns.ts";
@@ -60,6 +61,7 @@ export function openDatabase({
 /** A prepared statement, parsed once for each connection. */
 export interface Statement<Params extends readonly unknown[], Row> {
   (database: Queryable, values: Params): Promise<Row[]>;
+  readonly text: string;
 }
 
 type Scalar = string | number | boolean | null;
@@ -84,14 +86,17 @@ export function statement<Params extends readonly unknown[], Row = unknown>(
   text: string,
   ...rows: ColumnsOf<Params>
 ): Statement<Params, Row> {
-  return (database, values) => run<Row>({ name, text }, database, spread(values, rows));
+  const execute = (database: Queryable, values: Params): Promise<Row[]> =>
+    run<Row>({ name, text }, database, spread(values, rows));
+  return Object.assign(execute, { text });
 }
 
 /** Declares a statement that is planned each time, because its best plan depends on the values or the table's size. */
 export function plannedStatement<Params extends readonly unknown[], Row = unknown>(
   text: string,
 ): Statement<Params, Row> {
-  return (database, values) => run<Row>({ text }, database, values);
+  const execute = (database: Queryable, values: Params): Promise<Row[]> => run<Row>({ text }, database, values);
+  return Object.assign(execute, { text });
 }
 
 function spread(values: readonly unknown[], rows: readonly Columns<never>[]): readonly unknown[] {
@@ -160,6 +165,32 @@ export async function inChunks(
     total += length;
     if (length < rowsMax) return total;
   }
+}
+
+/**
+ * The same for rows of many properties: they are changed property by property, because a transaction works on one
+ * property. Also ends when nothing of a page could be changed, because other transactions hold its rows.
+ * @param find returns the next rows to change.
+ * @param change changes rows of one property, and returns those that it changed.
+ */
+export function inChunksByProperty<Row extends { property_id: Uuid }>(
+  rowsMax: number,
+  find: (rowsMax: number) => Promise<Row[]>,
+  change: (property: Uuid, rows: Row[]) => Promise<readonly unknown[]>,
+  signal?: AbortSignal,
+): Promise<number> {
+  return inChunks(
+    rowsMax,
+    async (rows) => {
+      const page = await find(rows);
+      const changed: unknown[] = [];
+      for (const [property, some] of Map.groupBy(page, ({ property_id }) => property_id)) {
+        changed.push(...(await change(property, some)));
+      }
+      return changed.length === 0 ? [] : page;
+    },
+    signal,
+  );
 }
 
 const oid = { int8: 20, json: 114, timestamptz: 1184 } as const;

@@ -10,7 +10,7 @@ import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { ErrorSchema } from "#proto/daybook/common/v1/error_pb.ts";
 import { JobDueSchema, type JobDue } from "#proto/daybook/common/v1/job_pb.ts";
 import type { BusHandler } from "../bus/bus.ts";
-import { inChunks, withTransaction, type Transaction } from "../database/postgres.ts";
+import { inChunksByProperty, withTransaction, type Transaction } from "../database/postgres.ts";
 import type { OutboxRelay } from "../outbox/outbox.ts";
 import type { ServiceContext } from "../process/service.ts";
 import { toErrorMessage } from "../rpc/errors.ts";
@@ -224,5 +224,11 @@ export async function forgetJobs(
   signal: AbortSignal,
 ): Promise<void> {
   const oldest = oldestJob(kind, clock);
-  await inChunks(oldJobsMax, (jobsMax) => kind.statements.deleteOld(database, [oldest, jobsMax]), signal);
+  const { findOld, deleteOld } = kind.statements;
+  await inChunksByProperty(
+    oldJobsMax,
+    (jobsMax) => findOld(database, [oldest, jobsMax]),
+    (property, jobs) => deleteOld(database, [property, oldest, jobs.map(({ id }) => id)]),
+    signal,
+  );
 }

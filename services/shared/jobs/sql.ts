@@ -118,10 +118,20 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
        FROM finished WHERE property_id = $1 AND id = $2
        RETURNING completed_at IS NULL AS has_next`,
     ),
-    /** Deletes jobs with their chunks and results. Returns one row for each. */
-    deleteOld: plannedStatement<[createdUpTo: Instant, limit: number], { id: Uuid }>(
-      `DELETE FROM ${jobs} WHERE ctid = ANY(ARRAY(
-         SELECT ctid FROM ${jobs} WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+    /** Finds the oldest jobs of all properties. */
+    findOld: plannedStatement<[createdUpTo: Instant, limit: number], { property_id: Uuid; id: Uuid }>(
+      `SELECT property_id, id FROM ${jobs} WHERE created_at <= $1 ORDER BY created_at LIMIT $2`,
+    ),
+    /** Deletes old jobs with their chunks and results. Skips locked ones. Returns one row for each. */
+    deleteOld: statement<[property: Uuid, createdUpTo: Instant, ids: readonly Uuid[]], { id: Uuid }>(
+      named("delete_old"),
+      `DELETE FROM ${jobs} WHERE property_id = $1 AND id = ANY(ARRAY(
+         SELECT old.id
+         FROM unnest($3::uuid[]) AS wanted (id)
+         CROSS JOIN LATERAL (
+           SELECT id, created_at FROM ${jobs} WHERE property_id = $1 AND id = wanted.id LIMIT 1 FOR UPDATE SKIP LOCKED
+         ) AS old
+         WHERE old.created_at <= $2
        )) RETURNING id`,
     ),
   };
@@ -137,7 +147,8 @@ export function jobErrorStatements(table: string) {
     insert: statement<[property: Uuid, job: Uuid, errors: Rows<typeof errorColumns>]>(
       `${table}.insert`,
       `INSERT INTO ${table} (property_id, job_id, item, id, error, original_json)
-       SELECT $1, $2, e.item, e.id, e.error, e.original_json FROM ${errorColumns.as("e")}`,
+       SELECT $1, $2, e.item, e.id, e.error, e.original_json FROM ${errorColumns.as("e")}
+       RETURNING item`,
       errorColumns,
     ),
     list: statement<[property: Uuid, job: Uuid, afterItem: number, limit: number], JobErrorRow>(

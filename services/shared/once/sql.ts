@@ -3,7 +3,7 @@
  * it there: a retried write, an item with an idempotency key, or a message that is delivered again.
  */
 import { columns, type Rows } from "../database/columns.ts";
-import { inChunks, statement, type Database } from "../database/postgres.ts";
+import { inChunksByProperty, statement, type Database } from "../database/postgres.ts";
 import type { Uuid } from "../values/ids.ts";
 import type { Instant } from "../values/time.ts";
 
@@ -31,14 +31,29 @@ const deletedRowsMax = 5_000;
 export function operationStatements(schema: string) {
   const table = `${schema}.operations`;
 
-  const deleteSome = statement<[now: Instant, rowsMax: number], { expired: boolean }>(
+  /** The next expired rows of all properties. */
+  const findExpired = statement<[now: Instant, rowsMax: number], { property_id: Uuid; id: Uuid }>(
+    `${table}.find_expired`,
+    `SELECT property_id, id FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+  );
+
+  /** Deletes those rows that are still expired. Skips locked ones. */
+  const deleteExpiredRows = statement<[property: Uuid, now: Instant, ids: readonly Uuid[]], { deleted: boolean }>(
     `${table}.delete_expired`,
-    `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-       SELECT ctid FROM ${table} WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-     )) RETURNING true AS expired`,
+    `DELETE FROM ${table} WHERE property_id = $1 AND id = ANY(ARRAY(
+       SELECT held.id
+       FROM unnest($3::uuid[]) AS wanted (id)
+       CROSS JOIN LATERAL (
+         SELECT id, expires_at FROM ${table} WHERE property_id = $1 AND id = wanted.id LIMIT 1 FOR UPDATE SKIP LOCKED
+       ) AS held
+       WHERE held.expires_at <= $2
+     )) RETURNING true AS deleted`,
   );
 
   return {
+    findExpired,
+    deleteExpiredRows,
+
     /** One look-up each, because the plan of a plain join depends on statistics. */
     find: statement<[property: Uuid, ids: readonly Uuid[], now: Instant], OperationRow>(
       `${table}.find`,
@@ -70,7 +85,12 @@ export function operationStatements(schema: string) {
 
     /** Deletes the operations that have expired, in chunks. */
     async deleteExpired(database: Database, now: Instant, signal: AbortSignal): Promise<void> {
-      await inChunks(deletedRowsMax, (rowsMax) => deleteSome(database, [now, rowsMax]), signal);
+      await inChunksByProperty(
+        deletedRowsMax,
+        (rowsMax) => findExpired(database, [now, rowsMax]),
+        (property, expired) => deleteExpiredRows(database, [property, now, expired.map(({ id }) => id)]),
+        signal,
+      );
     },
   };
 }

@@ -3,24 +3,27 @@
  * relay publishes it. The row is deleted once all consumers have acknowledged the message: at once where publishing
  * waits for them, else by taken.ts. Delivery is at least once: a crash while publishing repeats a message with its id.
  *
- * There is no high-water mark: pending rows are polled by state, so a row that commits late is never skipped. Several
- * relays can share the table.
+ * There is no high-water mark: pending rows are polled by state, so a row that commits late is never skipped. Each
+ * transaction works on one property. Several relays can share the table.
  */
 import type { Registry } from "prom-client";
 import { pause } from "../scheduling/pause.ts";
 import { BusAwayError, type Bus, type Place } from "../bus/bus.ts";
-import { asError, reasonOf } from "../bus/delivery.ts";
+import { asError } from "../bus/delivery.ts";
 import { DaybookError } from "../values/errors.ts";
 import { newUuid, nilUuid, type Uuid } from "../values/ids.ts";
 import { Owner } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 import { measureOutbox } from "./metrics.ts";
+import { publishDue } from "./publish.ts";
 import { outboxBytesMaxDefault, watchRoom } from "./room.ts";
 import { settleTaken, takenIntervalMs } from "./taken.ts";
-import { publishInSpan, withTrace } from "../tracing/messages.ts";
-import { withTransaction, type Database, type Transaction } from "../database/postgres.ts";
+import { withTrace } from "../tracing/messages.ts";
+import { isDatabaseAway } from "../database/failures.ts";
+import type { Database, Transaction } from "../database/postgres.ts";
 import { repeat } from "../scheduling/repeat.ts";
 import {
+  outboxLookRowsMax,
   outboxRewriteRowsMax,
   outboxStatements,
   outboxStepRowsMax,
@@ -74,6 +77,7 @@ export interface OutboxRelayOptions {
 
 // Between rounds, so that under load rows share a round: each costs several statements, however few rows it has.
 const paceMs = 50;
+const lanesMax = 4;
 // The pause before the next attempt while the bus is away.
 const awayPauseMs = 500;
 // Polling finds the rows of killed processes, and rows that are due for a retry.
@@ -83,6 +87,8 @@ const lookIntervalMs = 500;
 export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const { database, schema, bus, log, registry, outboxBytesMax = outboxBytesMaxDefault } = options;
   const statements = outboxStatements(schema);
+  // Each holds a connection, and so may the handler of a message within the process. The rest is for requests.
+  const lanes = Math.max(1, Math.min(lanesMax, Math.floor(database.options.max / 3)));
   const owner = new Owner();
   const stopping = new AbortController();
   let settledSession: number | undefined;
@@ -91,38 +97,35 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const room = watchRoom(statements, database, outboxBytesMax, log);
   owner.own(measureOutbox(registry, schema, () => statements.count(database, []).then(([counts]) => counts)));
 
-  /** @returns how many rows the round had, and whether the bus was away for any of them. */
-  function relayOnce(): Promise<{ taken: number; isAway: boolean }> {
-    return withTransaction(database, async (tx) => {
-      // A crash that loses this commit publishes the rows again, which is harmless, so it need not wait for the disk.
-      await statements.skipDiskWait(tx, []);
-      const rows = await statements.take(tx, []);
-      if (rows.length === 0) return { taken: 0, isAway: false };
-      const messages = rows.map(({ id, subject, payload }) => ({ id, subject, payload }));
-      const outcomes = await publishInSpan(messages, () => bus.publish(messages));
-      const taken: Uuid[] = [];
-      const kept: { id: Uuid; place: Place }[] = [];
-      const refused: { id: Uuid; failure: Error }[] = [];
-      let away: Error | undefined;
-      for (const [index, { id }] of rows.entries()) {
-        const outcome = outcomes[index] ?? new Error("the bus did not say what became of a message");
-        if (outcome === "taken") taken.push(id);
-        else if (outcome instanceof BusAwayError) away ??= outcome;
-        else if (outcome instanceof Error) refused.push({ id, failure: outcome });
-        else kept.push({ id, place: outcome });
+  /**
+   * Gives each property that has due rows one turn. Properties take turns in lanes, so that one whose messages take
+   * long does not hold up all others. Ends early when the bus is away or was away.
+   */
+  async function relayAll(): Promise<{ taken: number; isFull: boolean; isAway: boolean }> {
+    const round = { taken: 0, isFull: false, isAway: false };
+    const mayGoOn = (): boolean => !round.isAway && !stopping.signal.aborted && bus.session === settledSession;
+    const giveTurns = async (turns: Iterable<{ property_id: Uuid }>): Promise<void> => {
+      for (const { property_id: property } of turns) {
+        if (!mayGoOn()) return;
+        try {
+          const { taken, isAway } = await publishDue({ statements, database, bus, log }, property);
+          round.taken += taken;
+          round.isFull ||= taken === outboxTakeRowsMax;
+          round.isAway ||= isAway;
+        } catch (error) {
+          log.warn({ err: error }, "the outbox cannot be read");
+          if (isDatabaseAway(error)) return;
+        }
       }
-      if (taken.length > 0) await statements.remove(tx, [taken]);
-      for (const [epoch, noted] of Map.groupBy(kept, ({ place }) => place.epoch)) {
-        await statements.note(tx, [noted.map(({ id }) => id), epoch, noted.map(({ place }) => place.sequence)]);
-      }
-      if (refused.length > 0) {
-        const reasons = refused.map(({ failure }) => reasonOf(failure));
-        await statements.postpone(tx, [refused.map(({ id }) => id), reasons]);
-        log.warn({ err: refused[0]?.failure, rows: refused.length }, "publishing failed");
-      }
-      if (away) log.warn({ err: away, rows: rows.length }, "what waits in the outbox cannot be published for now");
-      return { taken: rows.length, isAway: away !== undefined };
-    });
+    };
+    for (let after: Uuid | undefined = nilUuid; after !== undefined && mayGoOn();) {
+      const waiting: { property_id: Uuid; rows: number }[] = await statements.waiting(database, [after]);
+      const turns = waiting.values();
+      await Promise.all(Array.from({ length: lanes }, () => giveTurns(turns)));
+      const rows = waiting.reduce((sum, each) => sum + each.rows, 0);
+      after = rows < outboxLookRowsMax ? undefined : waiting.at(-1)?.property_id;
+    }
+    return round;
   }
 
   async function run(): Promise<void> {
@@ -135,14 +138,14 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
         continue;
       }
       wakeUp = Promise.withResolvers<void>();
-      let round = { taken: 0, isAway: false };
+      let round = { taken: 0, isFull: false, isAway: false };
       try {
-        round = await relayOnce();
+        round = await relayAll();
       } catch (error) {
         log.warn({ err: error }, "the outbox cannot be read");
       }
       if (round.isAway) await pause(awayPauseMs, stopping.signal);
-      if (round.taken === outboxTakeRowsMax) continue;
+      if (round.isFull) continue;
       if (round.taken > 0) await pause(paceMs, stopping.signal);
       const timer = setTimeout(wakeUp.resolve, lookIntervalMs);
       await wakeUp.promise;
@@ -185,11 +188,15 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
     },
     async republish(after) {
       const { propertyId, id } = after ?? { propertyId: nilUuid, id: nilUuid };
-      const rows = await statements.unpublishPage(database, [propertyId, id, outboxStepRowsMax]);
-      if (rows.length > 0) wake();
-      const last = rows.toSorted(byKey).at(-1);
-      const isLast = rows.length < outboxStepRowsMax || last === undefined;
-      return { rows: rows.length, next: isLast ? undefined : { propertyId: last.property_id, id: last.id } };
+      const page = await statements.pagePublished(database, [propertyId, id, outboxStepRowsMax]);
+      let rows = 0;
+      for (const [property, some] of Map.groupBy(page, ({ property_id }) => property_id)) {
+        rows += (await statements.unpublishRows(database, [property, some.map((row) => row.id)])).length;
+      }
+      if (rows > 0) wake();
+      const last = page.at(-1);
+      const isLast = page.length < outboxStepRowsMax || last === undefined;
+      return { rows, next: isLast ? undefined : { propertyId: last.property_id, id: last.id } };
     },
     start() {
       owner.own(
@@ -207,10 +214,6 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
       await owner.close();
     },
   };
-}
-
-function byKey(a: { property_id: string; id: string }, b: { property_id: string; id: string }): number {
-  return `${a.property_id}${a.id}` < `${b.property_id}${b.id}` ? -1 : 1;
 }
 
 // Longer than deleting the old message takes, because until then the bus takes the new one for a duplicate.

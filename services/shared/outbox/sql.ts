@@ -1,29 +1,25 @@
 /**
  * The statements of an outbox. A pending row has no sequence; a published row has the epoch and the sequence of its
- * message. The relay finds rows by two partial indexes, and bounded steps skip rows that another process has locked.
- * Payloads are large, so only a rewrite updates them.
+ * message. The relay finds rows by two partial indexes, and skips rows that another relay has locked. Payloads are
+ * large, so only a rewrite updates them.
  *
- * Steps write to the rows that an index found, by ctid. They are planned each time: a plan cached while the table was
+ * The relay works on one property at a time. What was taken, or was lost, is a range of sequences of all properties: a
+ * page of it is read, and then written by sequence. Such steps are planned each time: a plan cached while the table was
  * small would scan or sort all of it later.
  */
+import { columns, type Rows } from "../database/columns.ts";
 import { plannedStatement, statement } from "../database/postgres.ts";
 import type { Uuid } from "../values/ids.ts";
 
 /** Rows of one round of the relay. */
 export const outboxTakeRowsMax = 64;
+/** Rows that a look for properties reads. */
+export const outboxLookRowsMax = 256;
 /** Rows of one step of a bulk change. */
 export const outboxStepRowsMax = 1_000;
 /** Rows of one page of a rewrite. */
 export const outboxRewriteRowsMax = 500;
 const failuresShownMax = 20;
-
-/** The published rows of a subject in one epoch. */
-export interface PublishedSubject {
-  subject: string;
-  epoch: string;
-  /** The highest sequence of the rows. */
-  last_sequence: number;
-}
 
 /** A row whose message failed to publish. */
 export interface FailingRow {
@@ -40,6 +36,9 @@ export interface OutboxSize {
   bytes: number;
 }
 
+const places = columns(3, { id: "uuid", sequence: "bigint" });
+const failures = columns(3, { id: "uuid", failure: "text" });
+
 export function outboxStatements(schema: string) {
   const table = `${schema}.outbox`;
   const named = (name: string): string => `${table}.${name}`;
@@ -48,107 +47,116 @@ export function outboxStatements(schema: string) {
       named("enqueue"),
       `INSERT INTO ${table} (property_id, id, subject, payload) VALUES ($1, $2, $3, $4)`,
     ),
-    /** Locks due rows, the oldest first. */
-    take: plannedStatement<[], { id: Uuid; subject: string; payload: Buffer }>(
-      `SELECT id, subject, payload FROM ${table} WHERE sequence IS NULL AND available_at <= now()
-       ORDER BY id LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
+    /**
+     * The next properties by id that have due rows, with how many of the rows read are theirs. It reads at most
+     * `outboxLookRowsMax` rows, so a property with a large backlog may be the only one of its page.
+     */
+    waiting: plannedStatement<[after: Uuid], { property_id: Uuid; rows: number }>(
+      `SELECT property_id, count(*) AS rows FROM (
+         SELECT property_id FROM ${table} WHERE sequence IS NULL AND property_id > $1 AND available_at <= now()
+         ORDER BY property_id LIMIT ${outboxLookRowsMax}
+       ) AS due
+       GROUP BY property_id ORDER BY property_id`,
     ),
-    /** Deletes pending rows. */
-    remove: statement<[ids: readonly Uuid[]]>(
+    /** Locks due rows of a property, the oldest first. */
+    take: plannedStatement<[property: Uuid], { id: Uuid; subject: string; payload: Buffer; attempts: number }>(
+      `SELECT id, subject, payload, attempts FROM ${table}
+       WHERE property_id = $1 AND sequence IS NULL AND available_at <= now()
+       ORDER BY available_at LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
+    ),
+    /** Deletes rows that `take` locked. */
+    remove: statement<[property: Uuid, ids: readonly Uuid[]]>(
       named("remove"),
-      `DELETE FROM ${table} WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
+      `DELETE FROM ${table} WHERE property_id = $1 AND id = ANY($2::uuid[])`,
     ),
-    /** Marks pending rows as published, with their places. */
-    note: statement<[ids: readonly Uuid[], epoch: string, sequences: readonly number[]]>(
+    /** Marks rows that `take` locked as published, with their places. */
+    note: statement<[property: Uuid, epoch: string, places: Rows<typeof places>]>(
       named("note"),
-      `UPDATE ${table} SET epoch = $2, sequence = ($3::bigint[])[array_position($1::uuid[], id)],
-         attempts = 0, failure = NULL, available_at = clock_timestamp()
-       WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
+      `UPDATE ${table} AS o SET epoch = $2, sequence = p.sequence, attempts = 0, failure = NULL,
+         available_at = statement_timestamp()
+       FROM ${places.as("p")}
+       WHERE o.property_id = $1 AND o.id = ANY(${places.array("id")}) AND o.id = p.id`,
+      places,
     ),
-    /** Postpones failed rows by 0.5 s, and twice as long with each attempt, up to 30 s. */
-    postpone: statement<[ids: readonly Uuid[], failures: readonly string[]]>(
+    /** Postpones rows that `take` locked and that failed. */
+    postpone: statement<[property: Uuid, delaySeconds: number, failures: Rows<typeof failures>]>(
       named("postpone"),
-      `UPDATE ${table} SET attempts = attempts + 1, failure = ($2::text[])[array_position($1::uuid[], id)],
-         available_at = clock_timestamp() + least(30, 0.5 * 2 ^ least(attempts, 10)) * interval '1 second'
-       WHERE id = ANY($1::uuid[]) AND sequence IS NULL`,
+      `UPDATE ${table} AS o SET attempts = o.attempts + 1, failure = f.failure,
+         available_at = statement_timestamp() + $2::double precision * interval '1 second'
+       FROM ${failures.as("f")}
+       WHERE o.property_id = $1 AND o.id = ANY(${failures.array("id")}) AND o.id = f.id`,
+      failures,
     ),
     skipDiskWait: statement<[]>(named("skip_disk_wait"), "SET LOCAL synchronous_commit = off"),
 
-    /** Lists the subjects and epochs of published rows with one index lookup for each (a loose index scan). */
-    publishedSubjects: statement<[], PublishedSubject>(
-      named("published_subjects"),
-      `WITH RECURSIVE seen AS (
-         (SELECT subject, epoch FROM ${table} WHERE sequence IS NOT NULL ORDER BY subject, epoch LIMIT 1)
-         UNION ALL
-         SELECT following.subject, following.epoch
-         FROM seen CROSS JOIN LATERAL (
-           SELECT subject, epoch FROM ${table}
-           WHERE sequence IS NOT NULL AND (subject, epoch) > (seen.subject, seen.epoch)
-           ORDER BY subject, epoch LIMIT 1
-         ) following
-       )
-       SELECT seen.subject, seen.epoch, highest.sequence AS last_sequence
-       FROM seen CROSS JOIN LATERAL (
-         SELECT sequence FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = seen.subject AND epoch = seen.epoch
-         ORDER BY sequence DESC LIMIT 1
-       ) highest`,
+    /** The next subject and epoch of published rows. */
+    nextPublished: statement<[afterSubject: string, afterEpoch: string], { subject: string; epoch: string }>(
+      named("next_published"),
+      `SELECT subject, epoch FROM ${table} WHERE sequence IS NOT NULL AND (subject, epoch) > ($1, $2)
+       ORDER BY subject, epoch LIMIT 1`,
     ),
-    /** Deletes published rows of one epoch, up to a sequence for each subject. */
-    removeTaken: plannedStatement<
-      [subjects: readonly string[], upTo: readonly number[], epoch: string, rowsOfEachMax: number],
+    /** The highest sequence of a subject in an epoch. */
+    lastPublished: statement<[subject: string, epoch: string], { sequence: number }>(
+      named("last_published"),
+      `SELECT sequence FROM ${table} WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2
+       ORDER BY sequence DESC LIMIT 1`,
+    ),
+    /** The lowest sequences of published rows between two sequences. */
+    pageBetween: plannedStatement<
+      [subject: string, epoch: string, above: number, below: number, rowsMax: number],
       { sequence: number }
     >(
-      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-         SELECT found.ctid FROM unnest($1::text[], $2::bigint[]) AS taken (subject, up_to)
-         CROSS JOIN LATERAL (
-           SELECT ctid FROM ${table}
-           WHERE sequence IS NOT NULL AND subject = taken.subject AND epoch = $3 AND sequence <= taken.up_to
-           ORDER BY sequence LIMIT $4 FOR UPDATE SKIP LOCKED
-         ) found
-       )) RETURNING sequence`,
+      `SELECT sequence FROM ${table}
+       WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2 AND sequence > $3 AND sequence < $4
+       ORDER BY sequence LIMIT $5`,
     ),
-    /**
-     * Deletes the oldest published rows of a subject that are older than `ageSeconds`. Returns one row for each. While
-     * the first one is younger, only that one is read.
-     */
-    removeUnclaimed: plannedStatement<
+    /** Those of the `rowsMax` lowest sequences whose rows are older than `ageSeconds`. */
+    pageOlder: plannedStatement<
       [subject: string, epoch: string, ageSeconds: number, rowsMax: number],
-      { removed: boolean }
+      { sequence: number }
     >(
-      `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-         SELECT ctid FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2
-         ORDER BY sequence LIMIT $4 FOR UPDATE SKIP LOCKED
-       )) AND available_at < now() - $3 * interval '1 second' AND now() - $3 * interval '1 second' > (
-         SELECT available_at FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2
-         ORDER BY sequence LIMIT 1
-       ) RETURNING true AS removed`,
+      `SELECT sequence FROM (
+         SELECT sequence, available_at FROM ${table} WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2
+         ORDER BY sequence LIMIT $4
+       ) AS lowest WHERE available_at < now() - $3 * interval '1 second'`,
     ),
-    /** Marks published rows between two sequences as pending. Returns one row for each. */
+    /** Deletes published rows. */
+    removePublished: plannedStatement<
+      [subject: string, epoch: string, sequences: readonly number[]],
+      { sequence: number }
+    >(
+      `DELETE FROM ${table}
+       WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2 AND sequence = ANY($3::bigint[])
+       RETURNING sequence`,
+    ),
+    /** Marks published rows as pending. Returns one row for each. */
     unpublish: plannedStatement<
-      [subject: string, epoch: string, above: number, below: number, rowsMax: number],
+      [subject: string, epoch: string, sequences: readonly number[]],
       { unpublished: boolean }
     >(
-      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = now()
-       WHERE ctid = ANY(ARRAY(
-         SELECT ctid FROM ${table}
-         WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2 AND sequence > $3 AND sequence < $4
-         ORDER BY sequence LIMIT $5 FOR UPDATE SKIP LOCKED
-       )) RETURNING true AS unpublished`,
+      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = statement_timestamp()
+       WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2 AND sequence = ANY($3::bigint[])
+       RETURNING true AS unpublished`,
     ),
-    /** Marks published rows as pending by the primary key, waiting for locked ones. Returns one row for each. */
-    unpublishPage: plannedStatement<
+    /** Marks all published rows above a sequence as pending, in one statement. Returns one row for each. */
+    unpublishAbove: plannedStatement<[subject: string, epoch: string, above: number], { unpublished: boolean }>(
+      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = statement_timestamp()
+       WHERE sequence IS NOT NULL AND subject = $1 AND epoch = $2 AND sequence > $3
+       RETURNING true AS unpublished`,
+    ),
+    /** The next published rows by primary key. */
+    pagePublished: plannedStatement<
       [afterProperty: Uuid, afterId: Uuid, rowsMax: number],
       { property_id: Uuid; id: Uuid }
     >(
-      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = now()
-       WHERE ctid = ANY(ARRAY(
-         SELECT ctid FROM ${table}
-         WHERE (property_id, id) > ($1, $2) AND sequence IS NOT NULL
-         ORDER BY property_id, id LIMIT $3 FOR UPDATE
-       )) RETURNING property_id, id`,
+      `SELECT property_id, id FROM ${table} WHERE (property_id, id) > ($1, $2) AND sequence IS NOT NULL
+       ORDER BY property_id, id LIMIT $3`,
+    ),
+    /** Marks published rows of a property as pending. Returns one row for each. */
+    unpublishRows: statement<[property: Uuid, ids: readonly Uuid[]], { id: Uuid }>(
+      named("unpublish_rows"),
+      `UPDATE ${table} SET epoch = NULL, sequence = NULL, available_at = statement_timestamp()
+       WHERE property_id = $1 AND id = ANY($2::uuid[]) AND sequence IS NOT NULL RETURNING id`,
     ),
 
     /** Counts pending and published rows, each by its index. */
@@ -157,10 +165,14 @@ export function outboxStatements(schema: string) {
       `SELECT (SELECT count(*) FROM ${table} WHERE sequence IS NULL) AS waiting,
               (SELECT count(*) FROM ${table} WHERE sequence IS NOT NULL) AS published`,
     ),
-    /** The bytes of the messages, or 0 without a scan while the table takes at most `bytesMax` on disk. */
+    /**
+     * The bytes of the messages, or 0 without a scan while the table takes at most `bytesMax` on disk. A table without
+     * a page of its own is empty, or its rows are in other tables: partitions, or shards on other servers. Its size
+     * says nothing then, and the rows are read.
+     */
     measure: statement<[bytesMax: number], { bytes: number }>(
       named("measure"),
-      `SELECT CASE WHEN pg_total_relation_size('${table}') > $1
+      `SELECT CASE WHEN pg_relation_size('${table}') = 0 OR pg_total_relation_size('${table}') > $1
                 THEN (SELECT coalesce(sum(octet_length(payload)), 0) FROM ${table}) ELSE 0 END AS bytes`,
     ),
     size: statement<[], OutboxSize>(
@@ -193,7 +205,7 @@ export function outboxStatements(schema: string) {
     rewritePublished: statement<[property: Uuid, id: Uuid, payload: Buffer, delaySeconds: number]>(
       named("rewrite_published"),
       `UPDATE ${table} SET payload = $3, epoch = NULL, sequence = NULL,
-         available_at = clock_timestamp() + $4::integer * interval '1 second'
+         available_at = statement_timestamp() + $4::integer * interval '1 second'
        WHERE property_id = $1 AND id = $2`,
     ),
   };

@@ -13,14 +13,20 @@
 import type { Bus, Progress } from "../bus/bus.ts";
 import type { Log } from "../process/log.ts";
 import { inChunks, type Database } from "../database/postgres.ts";
-import { outboxStepRowsMax, type OutboxStatements, type PublishedSubject } from "./sql.ts";
+import { outboxStepRowsMax, type OutboxStatements } from "./sql.ts";
 
 /** How often acknowledged rows are deleted. */
 export const takenIntervalMs = 1_000;
 const unclaimedAgeMaxSeconds = 24 * 60 * 60;
-// Unflushed messages of minutes at most. One statement marks them all before new messages take their sequences.
-const lostRowsMax = 10_000_000;
 const sequenceMax = Number.MAX_SAFE_INTEGER;
+
+/** The published rows of a subject in one epoch. */
+interface PublishedSubject {
+  subject: string;
+  epoch: string;
+  /** The highest sequence of the rows. */
+  lastSequence: number;
+}
 
 interface Settling {
   statements: OutboxStatements;
@@ -36,9 +42,9 @@ interface Settling {
  * @throws BusAwayError
  */
 export async function settleTaken(settling: Settling): Promise<{ unpublished: number }> {
-  const { statements, database, bus, log } = settling;
+  const { bus, log } = settling;
   // Read before the progress of the bus, which then covers all of these rows.
-  const published = await statements.publishedSubjects(database, []);
+  const published = await findPublished(settling);
   if (published.length === 0) return { unpublished: 0 };
   const progress = await bus.progress();
   const current = published.filter(({ epoch }) => epoch === progress.epoch);
@@ -49,59 +55,93 @@ export async function settleTaken(settling: Settling): Promise<{ unpublished: nu
   return { unpublished };
 }
 
+/** Lists the subjects and epochs of published rows with two index lookups for each. */
+async function findPublished({ statements, database }: Settling): Promise<PublishedSubject[]> {
+  const published: PublishedSubject[] = [];
+  let at = { subject: "", epoch: "" };
+  for (;;) {
+    const [next] = await statements.nextPublished(database, [at.subject, at.epoch]);
+    if (!next) return published;
+    at = next;
+    const [last] = await statements.lastPublished(database, [next.subject, next.epoch]);
+    // Without a row, all have been removed since.
+    if (last) published.push({ ...next, lastSequence: last.sequence });
+  }
+}
+
 async function removeTaken(
-  { statements, database, bus, signal }: Settling,
+  settling: Settling,
   published: readonly PublishedSubject[],
   { epoch, takenUpTo }: Progress,
 ): Promise<void> {
-  const claimed = published.filter(({ subject }) => takenUpTo.has(subject));
-  const subjects = claimed.map(({ subject }) => subject);
-  const sequences = subjects.map((subject) => takenUpTo.get(subject) as number);
-  if (subjects.length > 0) {
+  const { statements, database, bus, signal } = settling;
+  for (const { subject } of published) {
+    const upTo = takenUpTo.get(subject);
+    if (upTo === undefined) {
+      await removeUnclaimed(settling, subject, epoch);
+      continue;
+    }
     await inChunks(
       outboxStepRowsMax,
       async (rows) => {
-        const taken = await statements.removeTaken(database, [subjects, sequences, epoch, rows]);
-        await bus.forget(
-          epoch,
-          taken.map(({ sequence }) => sequence),
-        );
-        return taken;
+        const page = await statements.pageBetween(database, [subject, epoch, -1, upTo + 1, rows]);
+        if (page.length === 0) return page;
+        const removed = await statements.removePublished(database, [subject, epoch, page.map(sequenceOf)]);
+        await bus.forget(epoch, removed.map(sequenceOf));
+        return page;
       },
-      signal,
-    );
-  }
-  for (const { subject } of published) {
-    if (takenUpTo.has(subject)) continue;
-    await inChunks(
-      outboxStepRowsMax,
-      (rows) => statements.removeUnclaimed(database, [subject, epoch, unclaimedAgeMaxSeconds, rows]),
       signal,
     );
   }
 }
 
+/** Deletes rows of a subject without consumers that are too old. While the first is younger, only that one is read. */
+async function removeUnclaimed(settling: Settling, subject: string, epoch: string): Promise<void> {
+  const { statements, database, signal } = settling;
+  const older = (rows: number): Promise<{ sequence: number }[]> =>
+    statements.pageOlder(database, [subject, epoch, unclaimedAgeMaxSeconds, rows]);
+  if ((await older(1)).length === 0) return;
+  await inChunks(
+    outboxStepRowsMax,
+    async (rows) => {
+      const page = await older(rows);
+      await statements.removePublished(database, [subject, epoch, page.map(sequenceOf)]);
+      return page;
+    },
+    signal,
+  );
+}
+
 async function unpublishLost(
   { statements, database, signal }: Settling,
-  { subject, epoch, last_sequence: lastSequence }: PublishedSubject,
+  { subject, epoch, lastSequence }: PublishedSubject,
   progress: Progress,
 ): Promise<number> {
-  const between = (above: number, below: number, rows: number): Promise<unknown[]> =>
-    statements.unpublish(database, [subject, epoch, above, below, rows]);
-  if (epoch !== progress.epoch) {
-    return inChunks(outboxStepRowsMax, (rows) => between(-1, sequenceMax, rows), signal);
-  }
   let unpublished = 0;
-  if (lastSequence > progress.lastSequence) {
-    unpublished += (await between(progress.lastSequence, sequenceMax, lostRowsMax)).length;
-  }
-  const takenUpTo = progress.takenUpTo.get(subject);
-  if (takenUpTo !== undefined) {
-    unpublished += await inChunks(
+  const unpublishBetween = (above: number, below: number): Promise<unknown> =>
+    inChunks(
       outboxStepRowsMax,
-      (rows) => between(takenUpTo, progress.firstSequence, rows),
+      async (rows) => {
+        const page = await statements.pageBetween(database, [subject, epoch, above, below, rows]);
+        if (page.length === 0) return page;
+        unpublished += (await statements.unpublish(database, [subject, epoch, page.map(sequenceOf)])).length;
+        return page;
+      },
       signal,
     );
+  if (epoch !== progress.epoch) {
+    await unpublishBetween(-1, sequenceMax);
+    return unpublished;
   }
+  if (lastSequence > progress.lastSequence) {
+    // One statement, because new messages take these sequences: a part that a crash left would count as theirs.
+    unpublished += (await statements.unpublishAbove(database, [subject, epoch, progress.lastSequence])).length;
+  }
+  const takenUpTo = progress.takenUpTo.get(subject);
+  if (takenUpTo !== undefined) await unpublishBetween(takenUpTo, progress.firstSequence);
   return unpublished;
+}
+
+function sequenceOf({ sequence }: { sequence: number }): number {
+  return sequence;
 }
