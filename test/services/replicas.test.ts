@@ -39,15 +39,15 @@ interface Load {
   stop: () => Promise<void>;
 }
 
-/** Calls the service from `callers` at once, each without a rest. */
-function load(timeoutMs = 10_000): Load {
+/** Calls the service from `atOnce` callers, each without a rest. */
+function load({ timeoutMs = 10_000, atOnce = callers } = {}): Load {
   const resolve = async (): Promise<string[]> => addresses;
   const client = createClient(HealthService, http2Transport(`http://service.test:${port}`, credential, resolve));
   const answered = new Map<string, number>();
   const failures: unknown[] = [];
   let total = 0;
   const over = new AbortController();
-  const calling = Array.from({ length: callers }, async () => {
+  const calling = Array.from({ length: atOnce }, async () => {
     while (!over.signal.aborted) {
       let replica = "";
       try {
@@ -78,12 +78,14 @@ function load(timeoutMs = 10_000): Load {
 test("two replicas get 40 to 60 % of the calls each", async () => {
   await Promise.all([one, two].map((host) => start(host)));
   addresses = [one, two];
-  const { answered, failures, more, stop } = load();
+  // Of several callers a replica with more processor time would get more.
+  const { answered, failures, more, stop } = load({ atOnce: 1 });
   await more(500);
   await stop();
   expect(failures).toEqual([]);
-  const shares = [one, two].map((host) => (answered.get(host) ?? 0) / 500);
-  for (const share of shares) expect([shares, share > 0.4 && share < 0.65]).toEqual([shares, true]);
+  const counts = [one, two].map((host) => answered.get(host) ?? 0);
+  const all = counts.reduce((sum, each) => sum + each);
+  for (const own of counts) expect([counts, own / all > 0.4 && own / all < 0.6]).toEqual([counts, true]);
 });
 
 test("calls to a name go on when a replica is killed, but for those that it had", async () => {
@@ -144,7 +146,7 @@ test("a new replica gets calls within the interval of look-ups, and one that lef
 test("a replica that hangs is left after a second, and gets calls again when it goes on", async () => {
   const replicas = await Promise.all([one, two].map((host) => start(host)));
   addresses = [one, two];
-  const { answered, failures, more, stop } = load(3_000);
+  const { answered, failures, more, stop } = load({ timeoutMs: 3_000 });
   await more(200);
   const stuck = replicas[1]?.child;
   stuck?.kill("SIGSTOP");
@@ -154,10 +156,10 @@ test("a replica that hangs is left after a second, and gets calls again when it 
   expect(answered.get(two)).toBe(before);
   // Those that it had run into their deadline; the same callers find the other one from then on.
   expect(failures.length).toBeLessThanOrEqual(callers);
-  // Longer than until the connection is given up. Calls that found it before were the last.
-  const lost = failures.length;
+  // Longer than until the connection is given up. While the other one is silent for a second too, as on a machine that
+  // has no time for it, calls may find this one again; otherwise each caller would lose five calls.
   await sleep(16_000);
-  expect(failures.length).toBeLessThanOrEqual(Math.max(lost, callers));
+  expect(failures.length).toBeLessThanOrEqual(2 * callers);
   stuck?.kill("SIGCONT");
   await eventually(() => ((answered.get(two) ?? 0) > before ? true : undefined));
   await stop();
