@@ -30,3 +30,8 @@ export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === "40P01" || code === "40001";
 }
+
+/** Whether a statement waited for a lock for longer than lock_timeout. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "55P03";
+}

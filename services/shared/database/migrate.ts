@@ -2,19 +2,29 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { splitStatements } from "./split.ts";
 import { withTransaction, type Database, type Transaction } from "./postgres.ts";
 
 const fileName = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
+/** How long a process waits for its turn. */
+const turnTimeoutMs = 5_000;
+/** How long a statement waits for a lock. Whoever else wants the table waits behind it, so this is short. */
+const lockTimeoutMs = 1_000;
+
 /**
- * Applies the files of a folder (`0001_init.sql`, …) to a schema, all in one transaction.
+ * Applies the files of a folder (`0001_init.sql`, …) to a schema: all in one transaction, statement by statement.
  * @param schema created if it is missing; its table `migrations` records the applied files.
- * @throws Error when a file was changed after it had been applied.
+ * @throws Error when a file was changed after it had been applied, or a lock timeout (`isLockTimeout`), for a retry.
  */
 export async function migrate(database: Database, schema: string, folder: string): Promise<void> {
   const files = (await readdir(folder)).filter((name) => fileName.test(name)).toSorted();
   await withTransaction(database, async (tx) => {
+    // An index of a large table takes longer than any statement of a request may.
+    await tx.query("SET LOCAL statement_timeout = 0");
+    await tx.query(`SET LOCAL lock_timeout = ${turnTimeoutMs}`);
     await tx.query("SELECT pg_advisory_xact_lock(hashtext($1))", [`daybook migrations of ${schema}`]);
+    await tx.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
     const applied = await readApplied(tx, schema);
     for (const name of files) {
       const sql = await readFile(join(folder, name), "utf8");
@@ -24,7 +34,7 @@ export async function migrate(database: Database, schema: string, folder: string
         if (known !== checksum) throw new Error(`migration ${schema}/${name} was changed after it had been applied`);
         continue;
       }
-      await tx.query(sql);
+      for (const text of splitStatements(sql)) await tx.query(text);
       await tx.query(`INSERT INTO ${schema}.migrations (name, checksum) VALUES ($1, $2)`, [name, checksum]);
     }
   });

@@ -24,7 +24,7 @@ export interface DatabaseOptions {
   applicationName: string;
   connectionsMax: number;
   /** PostgreSQL cancels a statement after this time. */
-  statementTimeoutMs?: number;
+  statementTimeoutMs?: number | undefined;
   log: Log;
 }
 
