@@ -57,6 +57,8 @@ export interface GatewayContext {
   compat?: CompatSettings | undefined;
   /** Encrypts cursors. All gateways of an installation share it. */
   secret: string;
+  /** Cursors that were encrypted with this secret are read too. */
+  acceptedSecret?: string | undefined;
 }
 
 /** Closing the gateway waits for the requests under way. */
@@ -94,7 +96,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
 
   const recording = createRecording(clients.events);
   const profiles = createProfiles(clients.profiles);
-  const cursors = createCursors(context.secret, clock);
+  const cursors = createCursors(context.secret, clock, context.acceptedSecret);
   const bindServices = bindableServices(clients);
   const surfaceContext = { bindServices, recording, profiles, cursors, clock, log };
   const compat = compatSurface(surfaceContext, context.compat ?? compatDefaults);

@@ -38,6 +38,9 @@ test("a cursor that was changed in any way is refused", () => {
     expect(() => cursors.read(["s"], text)).toThrow(invalid);
   }
   expect(() => createCursors("another secret", clock).read(["s"], cursor)).toThrow(invalid);
+  expect(createCursors("another secret", clock, "a secret").read(["s"], cursor)).toBe(cursors.read(["s"], cursor));
+  const newer = createCursors("another secret", clock, "a secret").write(["s"], "1");
+  expect(() => cursors.read(["s"], newer)).toThrow(invalid);
 });
 
 test("what a cursor holds cannot be read from it", () => {

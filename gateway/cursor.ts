@@ -30,8 +30,14 @@ const deflatedMark = 1;
 const plainBytesMax = 256;
 const ageSecondsMax = 7 * 24 * 60 * 60;
 
-export function createCursors(secret: string, clock: Clock): Cursors {
-  const key = Buffer.from(hkdfSync("sha256", secret, "", "daybook cursors", keyBytes));
+/**
+ * @param secret encrypts cursors.
+ * @param accepted another secret, whose cursors are read too.
+ */
+export function createCursors(secret: string, clock: Clock, accepted?: string): Cursors {
+  const derive = (from: string): Buffer => Buffer.from(hkdfSync("sha256", from, "", "daybook cursors", keyBytes));
+  const key = derive(secret);
+  const keys = accepted === undefined ? [key] : [key, derive(accepted)];
   const now = (): number => Math.floor(clock.nowMicros() / 1_000_000);
   const bound = (scope: readonly string[]): Buffer => Buffer.from(JSON.stringify(scope));
 
@@ -41,10 +47,18 @@ export function createCursors(secret: string, clock: Clock): Cursors {
     return Buffer.concat([nonce, cipher.update(content), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** @returns undefined for bytes that this key did not encrypt for this scope. */
+  /** @returns undefined for bytes that no key encrypted for this scope. */
   function decrypt(scope: readonly string[], bytes: Buffer): Buffer | undefined {
     if (bytes.length < nonceBytes + timeBytes + tagBytes) return undefined;
-    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), {
+    for (const known of keys) {
+      const content = decryptWith(known, scope, bytes);
+      if (content) return content;
+    }
+    return undefined;
+  }
+
+  function decryptWith(known: Buffer, scope: readonly string[], bytes: Buffer): Buffer | undefined {
+    const decipher = createDecipheriv(algorithm, known, bytes.subarray(0, nonceBytes), {
       authTagLength: tagBytes,
     }).setAAD(bound(scope));
     decipher.setAuthTag(bytes.subarray(-tagBytes));

@@ -24,13 +24,13 @@ await runProcess(log, async (owner) => {
     urls: readServiceUrls(reader),
     nats: readOptionalNatsSettings(reader),
   }));
-  const { host, port, internalPort, internalToken } = settings;
+  const { host, port, internalPort, internalToken, acceptedToken } = settings;
   owner.own(await startTracing(settings.tracing, "daybook-gateway", log));
   const clients = createClients(connectServices(settings.urls, internalToken));
   const registry = createRegistry();
   const readiness = createGatewayReadiness(clients);
   owner.own(await serveInternal({ host, port: internalPort, registry, checkReady: () => readiness.check() }));
-  const signer = createSigner(internalToken, settings.previousToken);
+  const signer = createSigner(internalToken, acceptedToken);
   const signals =
     settings.nats && owner.own(connectNatsSignals({ ...settings.nats, signer, name: "gateway", log, registry }));
   const app = await createGateway({
@@ -44,6 +44,7 @@ await runProcess(log, async (owner) => {
     edge: settings.edge,
     readiness,
     secret: internalToken,
+    acceptedSecret: acceptedToken,
   });
   owner.defer(() => app.close());
   await app.listen({ host, port });

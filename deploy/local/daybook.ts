@@ -40,8 +40,8 @@ export interface DaybookOptions {
   /** Size of an outbox at which writes are refused. */
   outboxBytesMax?: number | undefined;
   internalToken: string;
-  /** Also accepted as the signer of bus messages. */
-  previousToken?: string | undefined;
+  /** Also accepted as the signer of bus messages, and its cursors are read too. */
+  acceptedToken?: string | undefined;
   bootstrapKeys: { live: string; test: string };
   limits: RateLimits;
   /** Default: as without any settings. */
@@ -83,7 +83,7 @@ const connections = {
  */
 export async function startDaybook(options: DaybookOptions, owner: Owner, stopping: AbortSignal): Promise<Daybook> {
   const { log, registry, internalToken, clock = systemClock } = options;
-  const signer = createSigner(internalToken, options.previousToken);
+  const signer = createSigner(internalToken, options.acceptedToken);
   const nats = options.nats && { ...options.nats, signer, name: "daybook", log, registry };
   const bus = owner.own(nats ? openNatsBus(nats) : createLocalBus(log));
   const signals = owner.own(nats ? connectNatsSignals(nats) : createLocalSignals(log));
@@ -139,6 +139,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     signals,
     callerAgeMsMax: options.callerAgeMsMax,
     secret: internalToken,
+    acceptedSecret: options.acceptedToken,
   });
   owner.defer(() => gateway.close());
   const routes: Routes = (router) => {

@@ -10,7 +10,7 @@ import { runProcess, type Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
-import { readPreviousToken } from "#shared/process/service-process.ts";
+import { readInternalTokens } from "#shared/process/service-process.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/rpc/server.ts";
 import { readTracing } from "#shared/tracing/settings.ts";
 import { startTracing } from "#shared/tracing/start.ts";
@@ -31,7 +31,6 @@ function readLocalSettings() {
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
     databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
     nats: readOptionalNatsSettings(reader),
-    previousToken: readPreviousToken(reader),
     outboxBytesMax: readOutboxBytesMax(reader),
     bootstrapKeys: readBootstrapKeys(reader),
     event: readEventSettings(reader),
@@ -51,6 +50,8 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
     liveKey: settings.bootstrapKeys.live ?? newSecret("live"),
     testKey: settings.bootstrapKeys.test ?? newSecret("test"),
   }));
+  // A comma separates two of them, as in INTERNAL_TOKEN of a mesh.
+  const { internalToken, acceptedToken } = readSettings({ INTERNAL_TOKEN: secrets.internalToken }, readInternalTokens);
   let { databaseUrl } = settings;
   if (databaseUrl === undefined) {
     process.stdout.write("Starting the database …\n");
@@ -65,8 +66,8 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
       databaseUrl,
       nats: settings.nats,
       outboxBytesMax: settings.outboxBytesMax,
-      internalToken: secrets.internalToken,
-      previousToken: settings.previousToken,
+      internalToken,
+      acceptedToken,
       bootstrapKeys: { live: secrets.liveKey, test: secrets.testKey },
       limits: settings.limits,
       compat: settings.compat,
@@ -79,9 +80,8 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
     stopping,
   );
   ready = checkReady;
-  const { internalToken } = secrets;
   const rpc = owner.own(
-    await serveRpc({ routes, credential: internalToken, host: "127.0.0.1", port: 0, log, registry }),
+    await serveRpc({ routes, credentials: [internalToken], host: "127.0.0.1", port: 0, log, registry }),
   );
   owner.defer(await writeConnection(dataDir, { services_url: rpc.address, internal_token: internalToken }));
   const address = await gateway.listen({ host, port: settings.port });

@@ -1,7 +1,8 @@
 /** How commands reach the services. */
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { ConfigError, internalTokenLengthMin, readSettings } from "#shared/process/config.ts";
+import { ConfigError, readSettings } from "#shared/process/config.ts";
+import { readInternalTokens } from "#shared/process/service-process.ts";
 import type { Transports } from "../clients.ts";
 import { connectServices, readServiceUrls } from "../config.ts";
 
@@ -17,7 +18,7 @@ interface Connection {
  */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
   const { token, urls, dataDir } = readSettings(env, (reader) => ({
-    token: env.INTERNAL_TOKEN === undefined ? undefined : reader.secret("INTERNAL_TOKEN", internalTokenLengthMin),
+    token: env.INTERNAL_TOKEN === undefined ? undefined : readInternalTokens(reader).internalToken,
     urls: readServiceUrls(reader),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
   }));

@@ -74,7 +74,7 @@ describe("refusals", () => {
 
   beforeAll(async () => {
     daybook = await startSingleProcess(owner, { clock, log });
-    const shared = { credential: singleProcessToken, log, registry: createRegistry() };
+    const shared = { credentials: [singleProcessToken], log, registry: createRegistry() };
     const rpc = await serveRpc({ routes: daybook.routes, host: "127.0.0.1", port: 0, ...shared });
     cutOff = () => rpc.close();
     const url = rpc.address;

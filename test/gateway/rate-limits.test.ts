@@ -113,7 +113,7 @@ describe("several gateways", () => {
   const serveFirst = (port: number) =>
     serveRpc({
       routes: first.routes,
-      credential: singleProcessToken,
+      credentials: [singleProcessToken],
       host: "127.0.0.1",
       port,
       log: createLog("test", "silent"),

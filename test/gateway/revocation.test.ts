@@ -62,7 +62,7 @@ describe("two gateways, beside the process of the services", () => {
     const registry = createRegistry();
     services = await startSingleProcess(owner, { nats: { servers: [nats.url] }, registry, log });
     await connected(registry);
-    const routes = { routes: services.routes, credential: singleProcessToken, host: "127.0.0.1", port: 0 };
+    const routes = { routes: services.routes, credentials: [singleProcessToken], host: "127.0.0.1", port: 0 };
     rpcRegistry = createRegistry();
     rpcUrl = owner.own(await serveRpc({ ...routes, log, registry: rpcRegistry })).address;
   });

@@ -21,7 +21,7 @@ let singleProcessUrl: string;
 beforeAll(async () => {
   const { routes } = await startSingleProcess(owner);
   const listener = { host: "127.0.0.1", port: 0, log: createLog("test", "silent"), registry: createRegistry() };
-  singleProcessUrl = owner.own(await serveRpc({ routes, credential: singleProcessToken, ...listener })).address;
+  singleProcessUrl = owner.own(await serveRpc({ routes, credentials: [singleProcessToken], ...listener })).address;
 });
 afterAll(() => owner.close());
 

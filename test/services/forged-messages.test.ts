@@ -60,7 +60,7 @@ beforeAll(async () => {
   daybook = await startSingleProcess(owner, {
     databaseUrl: url,
     nats: { servers: [nats.url] },
-    previousToken,
+    acceptedToken: previousToken,
     registry,
     log,
   });

@@ -15,7 +15,14 @@ export interface GatewayProcess extends RunningProcess {
 /** Serves the RPCs of a Daybook's services. @returns their address. */
 export async function serveServices({ routes }: SingleProcess, owner: Owner): Promise<string> {
   const log = createLog("test", "silent");
-  const rpc = { routes, credential: singleProcessToken, host: "127.0.0.1", port: 0, log, registry: createRegistry() };
+  const rpc = {
+    routes,
+    credentials: [singleProcessToken],
+    host: "127.0.0.1",
+    port: 0,
+    log,
+    registry: createRegistry(),
+  };
   return owner.own(await serveRpc(rpc)).address;
 }
 

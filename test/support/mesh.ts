@@ -25,15 +25,17 @@ export interface KillableMesh {
   internalUrl(name: ProcessName): string;
 }
 
-/** A mesh whose services can be replaced under load. A proxy in front of each forwards to its newest copy. */
+/** A mesh whose processes can be replaced under load. A proxy in front of each forwards to its newest copy. */
 export interface RollingMesh {
   addresses: MeshAddresses;
-  gateway: RunningProcess;
+  /** The newest copy of a process. */
+  copyOf(name: CoreName): RunningProcess;
   /**
-   * Starts a new copy of a service, sends new connections to it, then stops the old copy.
+   * Starts a new copy of a process, sends new connections to it, then stops the old copy.
+   * @param env settings of the new copy, which differ from those of the mesh.
    * @throws Error if a copy does not become ready, ends early, or ends with an error.
    */
-  roll(name: ServiceName): Promise<void>;
+  roll(name: CoreName, env?: Record<string, string>): Promise<void>;
 }
 
 // Many processes may start at once, on a busy machine.
@@ -42,7 +44,8 @@ const startTimeoutMs = 90_000;
 export const serviceNames = ["identity", "profile", "event", "metric"] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-const names = [...serviceNames, "gateway"] as const;
+export const names = [...serviceNames, "gateway"] as const;
+type CoreName = (typeof names)[number];
 /** A second copy of a process. */
 type Copy = "gateway2" | "event2";
 export type ProcessName = (typeof names)[number] | Copy;
@@ -144,43 +147,42 @@ function addressesOf(url: UrlOf, internalUrl: UrlOf, databaseUrl: string): MeshA
 // Delay between the switch of the proxy and the stop of the old copy.
 const switchDelayMs = 50;
 
-/** Starts a mesh whose services can be replaced; `owner` closes its processes. */
+/** Starts a mesh whose processes can be replaced; `owner` closes them. */
 export async function startRollingMesh(servers: MeshServers, owner: Owner): Promise<RollingMesh> {
-  const proxies = new Map<ServiceName, Proxy>();
-  for (const name of serviceNames) proxies.set(name, owner.own(await startProxy()));
-  const gatewayPort = await freePort();
-  const url: UrlOf = (name) => `http://127.0.0.1:${proxies.get(name as ServiceName)?.port ?? gatewayPort}`;
+  const proxies = new Map<string, Proxy>();
+  for (const name of names) proxies.set(name, owner.own(await startProxy()));
+  const url: UrlOf = (name) => `http://127.0.0.1:${proxies.get(name)?.port}`;
   const settings = settingsOf(servers, url);
-  const copies = new Map<ServiceName, RunningProcess>();
+  const copies = new Map<CoreName, RunningProcess>();
   const internalUrls = new Map<ProcessName, string>();
+  const copyOf = (name: CoreName): RunningProcess => {
+    const copy = copies.get(name);
+    if (!copy) throw new Error(`${name} was never started`);
+    return copy;
+  };
 
-  async function start(name: ServiceName): Promise<RunningProcess> {
+  async function start(name: CoreName, env: Record<string, string> = {}): Promise<void> {
     const [port, internal] = [await freePort(), await freePort()];
-    const env = { ...settings, PORT: String(port), INTERNAL_PORT: String(internal) };
-    const copy = startNode(`services/${name}/main.ts`, env);
+    const file = name === "gateway" ? "gateway/main.ts" : `services/${name}/main.ts`;
+    const copy = startNode(file, { ...settings, PORT: String(port), INTERNAL_PORT: String(internal), ...env });
     owner.own(copy);
     const internalUrl = `http://127.0.0.1:${internal}`;
     await untilReady(internalUrl, copy.output);
     proxies.get(name)?.sendTo(port);
     internalUrls.set(name, internalUrl);
-    return copy;
+    copies.set(name, copy);
   }
 
-  await Promise.all(serviceNames.map(async (name) => copies.set(name, await start(name))));
-  const internal = await freePort();
-  const env = { ...settings, PORT: String(gatewayPort), INTERNAL_PORT: String(internal) };
-  const gateway = owner.own(startNode("gateway/main.ts", env));
-  internalUrls.set("gateway", `http://127.0.0.1:${internal}`);
-  await untilReady(`http://127.0.0.1:${internal}`, gateway.output);
+  await Promise.all(names.map((name) => start(name)));
   return {
     addresses: addressesOf(url, (name) => internalUrls.get(name) ?? "", servers.databaseUrl),
-    gateway,
-    async roll(name) {
-      const old = copies.get(name);
-      copies.set(name, await start(name));
+    copyOf,
+    async roll(name, env) {
+      const old = copyOf(name);
+      await start(name, env);
       await sleep(switchDelayMs);
-      if (!old || old.child.exitCode !== null || old.child.signalCode !== null) {
-        throw new Error(`a copy of ${name} had ended before it was told to: ${old?.output()}`);
+      if (old.child.exitCode !== null || old.child.signalCode !== null) {
+        throw new Error(`a copy of ${name} had ended before it was told to: ${old.output()}`);
       }
       old.child.kill("SIGTERM");
       const { code, signal } = await old.ended;

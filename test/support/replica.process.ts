@@ -15,7 +15,7 @@ const server = await serveRpc({
       },
     });
   },
-  credential,
+  credentials: [credential],
   host,
   port: Number(port),
   log: createLog("replica", "silent"),

@@ -7,6 +7,7 @@ test("reads settings of every kind", () => {
     COUNT: "7",
     URL: "http://a.example",
     SECRET: "s".repeat(32),
+    SECRETS: `${"s".repeat(32)}, ${"t".repeat(32)}`,
     EMPTY: "",
     URLS: "nats://a:4222, nats://b",
   };
@@ -20,9 +21,8 @@ test("reads settings of every kind", () => {
     noUrl: reader.optionalUrl("NO_URL", ["http:"]),
     urls: reader.optionalUrls("URLS", ["nats:"]),
     noUrls: reader.optionalUrls("NO_URLS", ["nats:"]),
-    secret: reader.secret("SECRET", 32),
-    optionalSecret: reader.optionalSecret("SECRET", 32),
-    noSecret: reader.optionalSecret("NO_SECRET", 32),
+    secret: reader.secrets("SECRET", 32, 2),
+    secrets: reader.secrets("SECRETS", 32, 2),
   }));
   expect(settings).toEqual({
     name: "x",
@@ -34,9 +34,8 @@ test("reads settings of every kind", () => {
     noUrl: undefined,
     urls: ["nats://a:4222", "nats://b"],
     noUrls: undefined,
-    secret: "s".repeat(32),
-    optionalSecret: "s".repeat(32),
-    noSecret: undefined,
+    secret: ["s".repeat(32)],
+    secrets: ["s".repeat(32), "t".repeat(32)],
   });
 });
 
@@ -47,7 +46,8 @@ test("names every unusable setting at once, and repeats no secret", () => {
     URL: "ftp://x",
     URLS: "nats://a,",
     SECRET: "too short to be one",
-    OTHER: "neither is this",
+    OTHER: `${"o".repeat(32)},neither is this,${"o".repeat(32)}`,
+    LAST: `${"l".repeat(32)},`,
   };
   const read = () =>
     readSettings(env, (reader) => {
@@ -56,8 +56,10 @@ test("names every unusable setting at once, and repeats no secret", () => {
       reader.integer("BAD", 1, 0, 10);
       reader.url("URL", ["http:"]);
       reader.optionalUrls("URLS", ["nats:"]);
-      reader.secret("SECRET", 32);
-      reader.optionalSecret("OTHER", 32);
+      reader.secrets("SECRET", 32, 2);
+      reader.secrets("OTHER", 32, 2);
+      reader.secrets("LAST", 32, 2);
+      reader.secrets("NONE", 32, 2);
       reader.problem("two settings do not go together");
     });
   expect(read).toThrow(ConfigError);
@@ -73,9 +75,13 @@ test("names every unusable setting at once, and repeats no secret", () => {
       "URLS",
       "SECRET",
       "OTHER",
+      "OTHER",
+      "OTHER",
+      "LAST",
+      "NONE",
       "two",
     ]);
     expect(message).not.toContain(env.SECRET);
-    expect(message).not.toContain(env.OTHER);
+    for (const secret of env.OTHER.split(",")) expect(message).not.toContain(secret);
   }
 });

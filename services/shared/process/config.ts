@@ -20,10 +20,10 @@ export interface SettingsReader {
   optional(name: string): string | undefined;
   /** Any text, required without a fallback. */
   text(name: string, fallback?: string): string;
-  /** A required text of at least `lengthMin` characters, never repeated in a message. */
-  secret(name: string, lengthMin: number): string;
-  /** As secret, or undefined when unset. */
-  optionalSecret(name: string, lengthMin: number): string | undefined;
+  /**
+   * One or more required texts of at least `lengthMin` characters, separated by commas. A message never repeats them.
+   */
+  secrets(name: string, lengthMin: number, countMax: number): string[];
   /** A whole number from `min` to `max`. */
   integer(name: string, fallback: number, min: number, max: number): number;
   /** An address with one of the protocols, required without a fallback. */
@@ -72,10 +72,14 @@ export function readSettings<T>(env: NodeJS.ProcessEnv, read: (reader: SettingsR
   const settings = read({
     optional,
     text: (name, fallback) => optional(name) ?? fallback ?? required(name),
-    secret: (name, lengthMin) => checkSecret(name, required(name), lengthMin),
-    optionalSecret(name, lengthMin) {
-      const value = optional(name);
-      return value === undefined ? undefined : checkSecret(name, value, lengthMin);
+    secrets(name, lengthMin, countMax) {
+      const values = required(name)
+        .split(",")
+        .map((value) => value.trim());
+      if (values.length > countMax) problems.push(`${name} must have at most ${countMax} values, separated by commas`);
+      if (new Set(values).size < values.length) problems.push(`${name} must not have a value twice`);
+      if (values.length > 1 && values.includes("")) problems.push(`${name} has a comma that no value follows`);
+      return values.map((value) => checkSecret(name, value, lengthMin));
     },
     integer(name, fallback, min, max) {
       const text = optional(name);

@@ -43,17 +43,25 @@ export interface ServiceDefinition<Settings> {
 /** Reads the settings of every process of a mesh. */
 export function readMeshSettings(reader: SettingsReader) {
   return {
-    internalToken: reader.secret("INTERNAL_TOKEN", internalTokenLengthMin),
-    previousToken: readPreviousToken(reader),
+    ...readInternalTokens(reader),
     host: reader.text("HOST", "0.0.0.0"),
     logLevel: reader.text("LOG_LEVEL", "info"),
     tracing: readTracing(reader),
   };
 }
 
-/** Reads INTERNAL_TOKEN_PREVIOUS. Bus messages and signals that it signed are accepted; RPCs are not. */
-export function readPreviousToken(reader: SettingsReader): string | undefined {
-  return reader.optionalSecret("INTERNAL_TOKEN_PREVIOUS", internalTokenLengthMin);
+/** The credentials of a mesh: two while the operator changes them. */
+export interface InternalTokens {
+  /** What this process sends, and signs and encrypts with. */
+  internalToken: string;
+  /** Accepted as well. */
+  acceptedToken: string | undefined;
+}
+
+/** Reads INTERNAL_TOKEN: one token, or two with a comma between, of which the first is sent and both are accepted. */
+export function readInternalTokens(reader: SettingsReader): InternalTokens {
+  const [internalToken = "", acceptedToken] = reader.secrets("INTERNAL_TOKEN", internalTokenLengthMin, 2);
+  return { internalToken, acceptedToken };
 }
 
 /** Runs a service until its process is stopped. */
@@ -71,10 +79,11 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       shutdownDelayMs: readShutdownDelayMs(reader),
       own: definition.read(reader),
     }));
-    const { host, internalToken: credential } = settings;
+    const { host, internalToken, acceptedToken } = settings;
     // Owned first, so closed last: spans of the stop are sent too.
     owner.own(await startTracing(settings.tracing, `daybook-${name}`, log));
-    const signer = createSigner(credential, settings.previousToken);
+    const signer = createSigner(internalToken, acceptedToken);
+    const credentials = [internalToken, ...(acceptedToken === undefined ? [] : [acceptedToken])];
     const registry = createRegistry();
     let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));
     owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady: () => ready() }));
@@ -92,13 +101,13 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
     const service = owner.own(
       definition.create(context, {
         settings: settings.own,
-        connectTo: (urls) => http2Transport(urls, credential),
+        connectTo: (urls) => http2Transport(urls, internalToken),
         openSignals: () => owner.own(connectNatsSignals({ ...settings.nats, signer, name, log, registry })),
       }),
     );
     await startService(service, log, stopping);
     owner.own(
-      await serveRpc({ routes: serviceRoutes(service, bus), credential, host, port: settings.port, log, registry }),
+      await serveRpc({ routes: serviceRoutes(service, bus), credentials, host, port: settings.port, log, registry }),
     );
     ready = () => service.checkReady();
     // Owned last, so closed first: load balancers turn away before connections end.

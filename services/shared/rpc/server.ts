@@ -28,7 +28,8 @@ export function createRegistry(): Registry {
 /** Serves RPCs until closed; closing waits for running calls. Port 0 takes any free port. */
 export async function serveRpc(options: {
   routes: Routes;
-  credential: string;
+  /** Whoever has one of these may call everything. */
+  credentials: readonly string[];
   host: string;
   port: number;
   log: Log;
@@ -44,7 +45,7 @@ export async function serveRpc(options: {
     // No limit, because it would also apply to closing, which has its own.
     pluginTimeout: 0,
   });
-  const isOurs = credentialCheck(options.credential);
+  const isOurs = credentialCheck(options.credentials);
   // Runs before the body is read, so a stranger can make us buffer only what HTTP/2 lets anyone send unasked.
   app.addHook("onRequest", async (request, reply) => {
     if (isOurs(request.headers.authorization)) return;

@@ -46,9 +46,7 @@ export async function* signedMessages(messages: AsyncIterable<JsMsg>, checking: 
         "a message is not signed with the internal token and was not taken: see bus status",
       );
     }
-    const failure = new Error(
-      "The message is not signed with INTERNAL_TOKEN or INTERNAL_TOKEN_PREVIOUS, or too long ago.",
-    );
+    const failure = new Error("The message is not signed with a token of INTERNAL_TOKEN, or too long ago.");
     try {
       await bury(client, consumer, message, { failure, deliveries: message.info.deliveryCount });
       acks.add([message]);

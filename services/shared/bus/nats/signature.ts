@@ -29,11 +29,11 @@ const keyPurpose = "daybook bus signature v1";
 
 /**
  * @param token the internal token of the mesh.
- * @param previous the token before it: its signatures are accepted, but none are made.
+ * @param accepted the token before or after it: its signatures are accepted, but none are made.
  */
-export function createSigner(token: string, previous?: string, nowMs = Date.now): Signer {
+export function createSigner(token: string, accepted?: string, nowMs = Date.now): Signer {
   const key = deriveKey(token);
-  const keys = previous === undefined ? [key] : [key, deriveKey(previous)];
+  const keys = accepted === undefined ? [key] : [key, deriveKey(accepted)];
   return {
     sign(subject, payload) {
       const messageHeaders = headers();
