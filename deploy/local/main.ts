@@ -9,6 +9,7 @@ import { version } from "#shared/process/version.ts";
 import { runProcess, type Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
+import type { ModeName } from "#shared/values/key-form.ts";
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
 import { readInternalTokens } from "#shared/process/service-process.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/rpc/server.ts";
@@ -31,6 +32,8 @@ function readLocalSettings() {
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
     databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
     nats: readOptionalNatsSettings(reader),
+    // Replicas over one database need the same. Alone, a process makes its own.
+    internalToken: reader.optional("INTERNAL_TOKEN"),
     outboxBytesMax: readOutboxBytesMax(reader),
     bootstrapKeys: readBootstrapKeys(reader),
     event: readEventSettings(reader),
@@ -51,7 +54,8 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
     testKey: settings.bootstrapKeys.test ?? newSecret("test"),
   }));
   // A comma separates two of them, as in INTERNAL_TOKEN of a mesh.
-  const { internalToken, acceptedToken } = readSettings({ INTERNAL_TOKEN: secrets.internalToken }, readInternalTokens);
+  const tokens = settings.internalToken ?? secrets.internalToken;
+  const { internalToken, acceptedToken } = readSettings({ INTERNAL_TOKEN: tokens }, readInternalTokens);
   let { databaseUrl } = settings;
   if (databaseUrl === undefined) {
     process.stdout.write("Starting the database …\n");
@@ -86,7 +90,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   owner.defer(await writeConnection(dataDir, { services_url: rpc.address, internal_token: internalToken }));
   const address = await gateway.listen({ host, port: settings.port });
   const keys = isNew || (await isGood(secrets.testKey, transports.identity)) ? secrets : undefined;
-  process.stdout.write(welcome(address, keys));
+  process.stdout.write(welcome(address, keys, settings.bootstrapKeys));
 }
 
 /** Whether a key is valid. A database that was in use before has other keys. */
@@ -99,7 +103,13 @@ async function isGood(secret: string, identity: Transport): Promise<boolean> {
   );
 }
 
-function welcome(address: string, keys: { liveKey: string; testKey: string } | undefined): string {
+interface ShownKeys {
+  liveKey: string;
+  testKey: string;
+}
+
+/** @param given keys from settings. They are not repeated, because the output may go to a log that others read. */
+function welcome(address: string, keys: ShownKeys | undefined, given: Record<ModeName, string | undefined>): string {
   const event = {
     type: "order.completed",
     identifier: { type: "email", value: "ada@example.com" },
@@ -107,10 +117,16 @@ function welcome(address: string, keys: { liveKey: string; testKey: string } | u
     value: "49.90",
     currency: "EUR",
   };
+  const show = (key: string, mode: ModeName): string =>
+    given[mode] === undefined ? key : `the value of BOOTSTRAP_${mode.toUpperCase()}_KEY`;
   const shown = keys
-    ? `  Key for tests:      ${keys.testKey}\n  Key for real data:  ${keys.liveKey}`
+    ? `  Key for tests:      ${show(keys.testKey, "test")}\n  Key for real data:  ${show(keys.liveKey, "live")}`
     : "  This database was in use before: its keys are those that were made then. Put one into DAYBOOK_KEY.";
-  const authorization = keys ? `'Authorization: Bearer ${keys.testKey}'` : `"Authorization: Bearer $DAYBOOK_KEY"`;
+  const variable = keys ? "$BOOTSTRAP_TEST_KEY" : "$DAYBOOK_KEY";
+  const authorization =
+    keys && given.test === undefined
+      ? `'Authorization: Bearer ${keys.testKey}'`
+      : `"Authorization: Bearer ${variable}"`;
   return `
 Daybook ${version} is ready at ${address}
 

@@ -13,7 +13,8 @@ interface Connection {
 }
 
 /**
- * Connects to the services of a mesh if INTERNAL_TOKEN is set, otherwise to the Daybook that runs on DATA_DIR.
+ * Connects to the services of a mesh if INTERNAL_TOKEN is set, otherwise to the Daybook that runs on DATA_DIR. A set
+ * DATA_DIR comes first: replicas of a Daybook in one process have both.
  * @throws ConfigError when none runs there
  */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
@@ -22,7 +23,7 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
     urls: readServiceUrls(reader),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
   }));
-  if (token !== undefined) return connectServices(urls, token);
+  if (token !== undefined && env.DATA_DIR === undefined) return connectServices(urls, token);
   const { services_url: url, internal_token: internalToken } = await readConnection(dataDir);
   return connectServices({ identity: url, profiles: url, events: url, metrics: url }, internalToken);
 }
