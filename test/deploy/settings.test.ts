@@ -22,7 +22,6 @@ beforeAll(async () => {
 
 const values: Readonly<Record<string, string>> = {
   "internal-token": "t".repeat(32),
-  "internal-token-previous": "",
   "database-url": "postgresql://daybook:secret@db.example.com/daybook",
   uri: "postgresql://daybook:secret@daybook-db-rw.daybook:5432/daybook",
   "bootstrap-live-key": `sk_live_${"k".repeat(32)}`,
