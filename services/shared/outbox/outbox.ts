@@ -3,8 +3,8 @@
  * relay publishes it. The row is deleted once all consumers have acknowledged the message: at once where publishing
  * waits for them, else by taken.ts. Delivery is at least once: a crash while publishing repeats a message with its id.
  *
- * There is no high-water mark: pending rows are polled by state, so a row that commits late is never skipped. Each
- * transaction works on one property. Several relays can share the table.
+ * There is no high-water mark: pending rows are polled by state, so a row that commits late is never skipped. Several
+ * relays can share the table.
  */
 import type { Registry } from "prom-client";
 import { pause } from "../scheduling/pause.ts";
@@ -15,7 +15,7 @@ import { newUuid, nilUuid, type Uuid } from "../values/ids.ts";
 import { Owner } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 import { measureOutbox } from "./metrics.ts";
-import { publishDue } from "./publish.ts";
+import { divideIntoTurns, publishDue } from "./publish.ts";
 import { outboxBytesMaxDefault, watchRoom } from "./room.ts";
 import { settleTaken, takenIntervalMs } from "./taken.ts";
 import { withTrace } from "../tracing/messages.ts";
@@ -92,23 +92,24 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
   const owner = new Owner();
   const stopping = new AbortController();
   let settledSession: number | undefined;
+  let isSpread: boolean | undefined;
   let wakeUp = Promise.withResolvers<void>();
   let running: Promise<void> = Promise.resolve();
   const room = watchRoom(statements, database, outboxBytesMax, log);
   owner.own(measureOutbox(registry, schema, () => statements.count(database, []).then(([counts]) => counts)));
 
   /**
-   * Gives each property that has due rows one turn. Properties take turns in lanes, so that one whose messages take
-   * long does not hold up all others. Ends early when the bus is away or was away.
+   * Gives each property that has due rows a turn. Turns are taken in lanes, so that a property whose messages take long
+   * does not hold up all others. Ends early when the bus is away or was away.
    */
   async function relayAll(): Promise<{ taken: number; isFull: boolean; isAway: boolean }> {
     const round = { taken: 0, isFull: false, isAway: false };
     const mayGoOn = (): boolean => !round.isAway && !stopping.signal.aborted && bus.session === settledSession;
-    const giveTurns = async (turns: Iterable<{ property_id: Uuid }>): Promise<void> => {
-      for (const { property_id: property } of turns) {
+    const giveTurns = async (turns: Iterable<readonly Uuid[]>): Promise<void> => {
+      for (const properties of turns) {
         if (!mayGoOn()) return;
         try {
-          const { taken, isAway } = await publishDue({ statements, database, bus, log }, property);
+          const { taken, isAway } = await publishDue({ statements, database, bus, log }, properties);
           round.taken += taken;
           round.isFull ||= taken === outboxTakeRowsMax;
           round.isAway ||= isAway;
@@ -120,7 +121,8 @@ export function createOutboxRelay(options: OutboxRelayOptions): OutboxRelay {
     };
     for (let after: Uuid | undefined = nilUuid; after !== undefined && mayGoOn();) {
       const waiting: { property_id: Uuid; rows: number }[] = await statements.waiting(database, [after]);
-      const turns = waiting.values();
+      isSpread ??= (await statements.findSpread(database, []))[0]?.is_spread ?? true;
+      const turns = divideIntoTurns(waiting, isSpread).values();
       await Promise.all(Array.from({ length: lanes }, () => giveTurns(turns)));
       const rows = waiting.reduce((sum, each) => sum + each.rows, 0);
       after = rows < outboxLookRowsMax ? undefined : waiting.at(-1)?.property_id;

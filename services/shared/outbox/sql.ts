@@ -3,7 +3,7 @@
  * message. The relay finds rows by two partial indexes, and skips rows that another relay has locked. Payloads are
  * large, so only a rewrite updates them.
  *
- * The relay works on one property at a time. What was taken, or was lost, is a range of sequences of all properties: a
+ * The relay works on one property at a time where tables are spread, and on many small ones on one server. What was taken, or was lost, is a range of sequences of all properties: a
  * page of it is read, and then written by sequence. Such steps are planned each time: a plan cached while the table was
  * small would scan or sort all of it later.
  */
@@ -27,6 +27,15 @@ export interface FailingRow {
   subject: string;
   attempts: number;
   failure: string;
+}
+
+/** A row to publish. */
+export interface DueRow {
+  property_id: Uuid;
+  id: Uuid;
+  subject: string;
+  payload: Buffer;
+  attempts: number;
 }
 
 /** The rows of an outbox, and the bytes of their messages. */
@@ -59,10 +68,39 @@ export function outboxStatements(schema: string) {
        GROUP BY property_id ORDER BY property_id`,
     ),
     /** Locks due rows of a property, the oldest first. */
-    take: plannedStatement<[property: Uuid], { id: Uuid; subject: string; payload: Buffer; attempts: number }>(
-      `SELECT id, subject, payload, attempts FROM ${table}
+    take: plannedStatement<[property: Uuid], DueRow>(
+      `SELECT property_id, id, subject, payload, attempts FROM ${table}
        WHERE property_id = $1 AND sequence IS NULL AND available_at <= now()
        ORDER BY available_at LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
+    ),
+    /**
+     * Whether the rows are in other tables, by property: a server then locks rows of one property at a time. Partitions
+     * stand for the shards of Citus in tests.
+     */
+    findSpread: statement<[], { is_spread: boolean }>(
+      named("find_spread"),
+      `SELECT relkind = 'p' OR EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus') AS is_spread
+       FROM pg_catalog.pg_class WHERE oid = '${table}'::regclass`,
+    ),
+    /** Locks due rows of properties that have few. For one server only, as the two after it. */
+    takeOfAll: plannedStatement<[properties: readonly Uuid[]], DueRow>(
+      `SELECT property_id, id, subject, payload, attempts FROM ${table}
+       WHERE property_id = ANY($1::uuid[]) AND sequence IS NULL AND available_at <= now()
+       LIMIT ${outboxTakeRowsMax} FOR UPDATE SKIP LOCKED`,
+    ),
+    /** Deletes rows that `takeOfAll` locked. */
+    removeOfAll: plannedStatement<[properties: readonly Uuid[], ids: readonly Uuid[]]>(
+      `DELETE FROM ${table} AS o USING unnest($1::uuid[], $2::uuid[]) AS t (property_id, id)
+       WHERE o.property_id = t.property_id AND o.id = t.id`,
+    ),
+    /** Marks rows that `takeOfAll` locked as published, with their places. */
+    noteOfAll: plannedStatement<
+      [properties: readonly Uuid[], ids: readonly Uuid[], sequences: readonly number[], epoch: string]
+    >(
+      `UPDATE ${table} AS o SET epoch = $4, sequence = t.sequence, attempts = 0, failure = NULL,
+         available_at = statement_timestamp()
+       FROM unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS t (property_id, id, sequence)
+       WHERE o.property_id = t.property_id AND o.id = t.id`,
     ),
     /** Deletes rows that `take` locked. */
     remove: statement<[property: Uuid, ids: readonly Uuid[]]>(
