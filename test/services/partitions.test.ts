@@ -105,6 +105,34 @@ test("what lies further back than the setting is detached while others record, a
   expect(kept.rows).toEqual([{ count: 1 }]);
 });
 
+test("where a detach that blocks nobody is refused, it waits for its lock a short time, and comes again", async () => {
+  await createPartitions(at("2023-06-15T00:00:00Z"));
+  // PostgreSQL refuses CONCURRENTLY as long as there is a default partition; Citus always does.
+  await database.query("CREATE TABLE event.rest PARTITION OF event.events DEFAULT");
+  const attached = async (): Promise<string[]> => {
+    const { rows } = await database.query<{ name: string }>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits
+       WHERE inhparent = 'event.events'::regclass AND inhrelid::regclass::text LIKE 'event.events_2023%' ORDER BY 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+  const writer = new pg.Client({ connectionString: url });
+  await writer.connect();
+  try {
+    await writer.query("BEGIN");
+    await insert(writer, lowestUuidAt(Date.parse("2023-08-15T00:00:00Z")));
+    await expect(detachOld(at("2023-06-15T00:00:00Z"), 0)).rejects.toThrow(/lock timeout/);
+    expect((await attached()).length).toBe(5);
+    await writer.query("COMMIT");
+    await detachOld(at("2023-06-15T00:00:00Z"), 0);
+  } finally {
+    await writer.end();
+  }
+  expect(await attached()).toEqual([6, 7, 8, 9].map((month) => `event.events_2023_0${month}`));
+  await database.query("DROP TABLE event.rest");
+  await detachOld(at("2024-01-15T00:00:00Z"), 0);
+});
+
 test("a detaching that was cut short is finished", async () => {
   await createPartitions(at("2024-09-15T00:00:00Z"));
   const writer = new pg.Client({ connectionString: url });

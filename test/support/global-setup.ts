@@ -11,6 +11,7 @@ import type { DaybookAddresses } from "./daybook.ts";
 import { startMesh, type MeshAddresses } from "./mesh.ts";
 import { startNats } from "./nats.ts";
 import { startOneProcess } from "./single-process.ts";
+import { spreadDatabase } from "./spread.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -54,6 +55,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     provide("natsUrl", natsUrl);
     const one = owner.own(await createDatabase(databaseUrl));
     const other = owner.own(await createDatabase(databaseUrl));
+    // So all that tests ask of the mesh is also asked of tables that are spread by property.
+    await spreadDatabase(other.url);
     const [singleProcess, mesh] = await Promise.all([
       startOneProcess(one.url, join(folder, "single-process"), owner),
       startMesh({ databaseUrl: other.url, natsUrl }, owner),
