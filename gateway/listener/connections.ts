@@ -42,6 +42,8 @@ export function createConnections(
     labelNames: ["limit"],
     registers: [registry],
   });
+  // Prometheus sees no increase from a series that was absent.
+  for (const limit of ["all", "address"]) dropped.inc({ limit }, 0);
   const all = new Map<Socket, Connection>();
   const perAddress = new Map<string, number>();
   let acceptedAtMs = 0;
