@@ -3,6 +3,7 @@ import type { CallOptions, Client, Transport } from "@connectrpc/connect";
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
@@ -19,6 +20,8 @@ export interface Clients {
   profiles: Client<typeof ProfileService>;
   events: Client<typeof EventService>;
   metrics: Client<typeof MetricService>;
+  /** The internal clients, for operators. */
+  internalClients: Client<typeof ClientService>;
   /** Bus operations for operators, by service with an outbox. */
   outboxes: Record<"event" | "profile", Client<typeof BusService>>;
   /** Rejects unless a service is ready. */
@@ -39,6 +42,7 @@ export function createClients(transports: Transports): Clients {
     profiles: createServiceClient(ProfileService, transports.profiles),
     events: createServiceClient(EventService, transports.events),
     metrics: createServiceClient(MetricService, transports.metrics),
+    internalClients: createServiceClient(ClientService, transports.identity),
     outboxes: {
       event: createServiceClient(BusService, transports.events),
       profile: createServiceClient(BusService, transports.profiles),

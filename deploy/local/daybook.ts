@@ -9,6 +9,7 @@ import { createLocalBus } from "#shared/bus/local.ts";
 import { busRoutes } from "#shared/bus/operator.ts";
 import { systemClock, type Clock } from "#shared/values/clock.ts";
 import { createServiceClient } from "#shared/rpc/clients.ts";
+import type { FindClient } from "#shared/rpc/admission.ts";
 import { inProcessTransport } from "#shared/rpc/in-process.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import type { Log } from "#shared/process/log.ts";
@@ -63,6 +64,8 @@ export interface Daybook {
   transports: Transports;
   /** All RPCs of the services. */
   routes: Routes;
+  /** Finds internal clients. */
+  findClient: FindClient | undefined;
   /** Rejects unless the gateway is ready. */
   checkReady: () => Promise<void>;
   /** Whether this was the first start on this database, so that the bootstrap keys are valid. */
@@ -149,5 +152,6 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
       services.flatMap(({ outbox }) => outbox ?? []),
     )(router);
   };
-  return { gateway, transports, routes, checkReady: () => readiness.check(), isNew };
+  const { findClient } = identity;
+  return { gateway, transports, routes, findClient, checkReady: () => readiness.check(), isNew };
 }

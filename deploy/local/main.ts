@@ -65,7 +65,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   // Owned before the gateway, so it closes after it and reports this process as not ready meanwhile.
   let ready: () => Promise<void> = () => Promise.reject(new Error("still starting"));
   owner.own(await serveInternal({ host, port: settings.internalPort, registry, checkReady: () => ready() }));
-  const { gateway, transports, routes, checkReady, isNew } = await startDaybook(
+  const { gateway, transports, routes, findClient, checkReady, isNew } = await startDaybook(
     {
       databaseUrl,
       nats: settings.nats,
@@ -85,7 +85,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   );
   ready = checkReady;
   const rpc = owner.own(
-    await serveRpc({ routes, credentials: [internalToken], host: "127.0.0.1", port: 0, log, registry }),
+    await serveRpc({ routes, credentials: [internalToken], findClient, host: "127.0.0.1", port: 0, log, registry }),
   );
   owner.defer(await writeConnection(dataDir, { services_url: rpc.address, internal_token: internalToken }));
   const address = await gateway.listen({ host, port: settings.port });

@@ -10,6 +10,10 @@ export const optionTexts = {
   timezone: ["<name>", "of a property, an IANA name; UTC unless it is said"],
   name: ["<name>", "the new name of a property"],
   scopes: ["<scope,…>|all", "what a new key may do"],
+  methods: [
+    "<method,…>",
+    "what a client may call: daybook.event.v1.EventService/ListEvents, or …/* for all of a service",
+  ],
   expires: ["<time>", "when a new key ends, ISO 8601 with an offset or Z; never unless it is said"],
   revision: ["<date>", "the API revision that a new key is pinned to; the newest unless it is said"],
   "rate-limit": ["<requests>", "how many a new key may make a minute; as for all keys unless it is said"],
@@ -33,6 +37,7 @@ export interface Result {
 
 /** The services bound to the operator. */
 export interface OperatorServices extends Services {
+  internalClients: BoundClient<Clients["internalClients"]>;
   outboxes: { [Name in keyof Clients["outboxes"]]: BoundClient<Clients["outboxes"][Name]> };
 }
 
@@ -60,8 +65,15 @@ export function bindToOperator(clients: Clients): OperatorServices {
   const { event, profile } = clients.outboxes;
   return {
     ...bindableServices(clients)(options),
+    internalClients: bindable(clients.internalClients)(options),
     outboxes: { event: bindable(event)(options), profile: bindable(profile)(options) },
   };
+}
+
+/** A message that every answer has. */
+export function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("the answer is not whole");
+  return value;
 }
 
 export async function readAll<Item>(

@@ -6,13 +6,20 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { createClients } from "../clients.ts";
 import { bindToOperator, optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
 import { busCommands } from "./commands/bus.ts";
+import { clientCommands } from "./commands/clients.ts";
 import { identityCommands } from "./commands/identity.ts";
 import { metricCommands } from "./commands/metrics.ts";
 import { profileCommands } from "./commands/profiles.ts";
 import { connect } from "./connection.ts";
 import { commandLine, helpText, UsageError } from "./usage.ts";
 
-const commands: readonly Command[] = [...identityCommands, ...profileCommands, ...metricCommands, ...busCommands];
+const commands: readonly Command[] = [
+  ...identityCommands,
+  ...clientCommands,
+  ...profileCommands,
+  ...metricCommands,
+  ...busCommands,
+];
 const optionNames = Object.keys(optionTexts) as OptionName[];
 
 async function main(args: string[]): Promise<void> {

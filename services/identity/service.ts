@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { migrate } from "#shared/database/migrate.ts";
@@ -7,21 +8,27 @@ import type { Service } from "#shared/process/service.ts";
 import { bootstrap, type BootstrapKeys } from "./bootstrap.ts";
 import type { IdentityContext } from "./context.ts";
 import { forget, forgetIntervalMs } from "./maintenance.ts";
+import { findClient } from "./clients.ts";
+import { authenticateClient } from "./rpc/authenticate-client.ts";
 import { authenticateKey } from "./rpc/authenticate-key.ts";
 import { claimOperations } from "./rpc/claim-operations.ts";
+import { createClient } from "./rpc/create-client.ts";
 import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
 import { finishOperations } from "./rpc/finish-operations.ts";
 import { forgetAnswers } from "./rpc/forget-answers.ts";
 import { getKey } from "./rpc/get-key.ts";
 import { leaseRequests } from "./rpc/lease-requests.ts";
+import { listClients } from "./rpc/list-clients.ts";
 import { listKeys } from "./rpc/list-keys.ts";
 import { listProperties } from "./rpc/list-properties.ts";
 import { noteKeyUse } from "./rpc/note-key-use.ts";
 import { renewOperations } from "./rpc/renew-operations.ts";
 import { returnRequests } from "./rpc/return-requests.ts";
+import { revokeClient } from "./rpc/revoke-client.ts";
 import { revokeKey } from "./rpc/revoke-key.ts";
 import { rotateKey } from "./rpc/rotate-key.ts";
+import { updateClient } from "./rpc/update-client.ts";
 import { updateProperty } from "./rpc/update-property.ts";
 import { findAnyProperty } from "./sql/properties.ts";
 
@@ -53,7 +60,15 @@ export function createIdentity(
         finishOperations: finishOperations(context),
         forgetAnswers: forgetAnswers(context),
       });
+      router.service(ClientService, {
+        authenticateClient: authenticateClient(context),
+        createClient: createClient(context),
+        listClients: listClients(context),
+        updateClient: updateClient(context),
+        revokeClient: revokeClient(context),
+      });
     },
+    findClient: findClient(context),
     async start() {
       await migrate(context.database, "identity", migrations);
       if (await bootstrap(context, options.bootstrapKeys)) options.onBootstrap?.(options.bootstrapKeys);

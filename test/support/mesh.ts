@@ -42,7 +42,7 @@ export interface RollingMesh {
 const startTimeoutMs = 90_000;
 
 export const serviceNames = ["identity", "profile", "event", "metric"] as const;
-export type ServiceName = (typeof serviceNames)[number];
+type ServiceName = (typeof serviceNames)[number];
 
 export const names = [...serviceNames, "gateway"] as const;
 type CoreName = (typeof names)[number];

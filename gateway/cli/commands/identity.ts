@@ -1,7 +1,7 @@
 /** Commands for properties and keys. */
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { formatTimestamp, parseDateTime, toTimestamp } from "#shared/values/time.ts";
-import { readAll, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
+import { readAll, required, type Arguments, type Command, type OptionName, type Result } from "../command.ts";
 import { UsageError } from "../usage.ts";
 
 const pageItems = 500;
@@ -213,9 +213,4 @@ function readHours(text: string | undefined): number {
   const hours = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (hours >= 0 && hours <= overlapHoursMax) return hours;
   throw new UsageError(`--overlap is a number of hours, at most ${overlapHoursMax}.`);
-}
-
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("the answer is not whole");
-  return value;
 }

@@ -26,6 +26,19 @@ CREATE TABLE identity.keys (
   PRIMARY KEY (property_id, id)
 );
 
+-- Programs that call RPCs directly. Few, and read by their hash.
+CREATE TABLE identity.clients (
+  id uuid PRIMARY KEY,
+  name text NOT NULL,
+  -- SHA-256; the token is not stored.
+  secret_hash bytea NOT NULL UNIQUE,
+  -- Full names of RPC methods, or a service and a wildcard.
+  methods text[] NOT NULL,
+  created_at timestamptz NOT NULL,
+  revoked_at timestamptz
+);
+CREATE UNIQUE INDEX clients_name ON identity.clients (name) WHERE revoked_at IS NULL;
+
 -- Not in keys, because those are read by most requests and seldom written.
 CREATE TABLE identity.key_uses (
   property_id uuid NOT NULL,

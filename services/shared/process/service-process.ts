@@ -10,6 +10,7 @@ import { readNatsSettings } from "../bus/nats/settings.ts";
 import { createSigner } from "../bus/nats/signature.ts";
 import { connectNatsSignals } from "../bus/nats/signals.ts";
 import { divideConnections, openServiceDatabase } from "../database/reads.ts";
+import { askIdentity } from "../rpc/admission.ts";
 import { createRegistry, serveInternal, serveRpc } from "../rpc/server.ts";
 import type { Service, ServiceContext } from "./service.ts";
 import { version } from "./version.ts";
@@ -76,6 +77,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
       connectionsMax: reader.integer("DATABASE_CONNECTIONS_MAX", 10, 2, 1000),
       nats: readNatsSettings(reader),
+      identityUrls: reader.urls("IDENTITY_URL", ["http:"], "http://127.0.0.1:8101"),
       shutdownDelayMs: readShutdownDelayMs(reader),
       own: definition.read(reader),
     }));
@@ -106,9 +108,9 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       }),
     );
     await startService(service, log, stopping);
-    owner.own(
-      await serveRpc({ routes: serviceRoutes(service, bus), credentials, host, port: settings.port, log, registry }),
-    );
+    const { findClient = askIdentity(http2Transport(settings.identityUrls, internalToken)) } = service;
+    const routes = serviceRoutes(service, bus);
+    owner.own(await serveRpc({ routes, credentials, findClient, host, port: settings.port, log, registry }));
     ready = () => service.checkReady();
     // Owned last, so closed first: load balancers turn away before connections end.
     owner.defer(async () => {

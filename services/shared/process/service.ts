@@ -6,6 +6,7 @@ import type { Clock } from "../values/clock.ts";
 import type { Log } from "./log.ts";
 import type { OutboxRelay } from "../outbox/outbox.ts";
 import type { Database } from "../database/postgres.ts";
+import type { FindClient } from "../rpc/admission.ts";
 import type { Reads } from "../database/reads.ts";
 
 /** Registers the RPCs of a service. */
@@ -26,6 +27,8 @@ export interface ServiceContext {
 /** A service, in a process of its own or with others. */
 export interface Service {
   routes: Routes;
+  /** Finds internal clients, if it has them; other processes ask it. */
+  findClient?: FindClient;
   /** The relay of its outbox, if it has one. */
   outbox?: OutboxRelay;
   /** Migrates its schema and starts. Its RPCs work from then on. A failed start leaves nothing running, for a retry. */

@@ -30,7 +30,7 @@ export interface Call {
 const callKey = createContextKey<Call>({ requestId: "", caller: "" }, { description: "on whose behalf" });
 
 const requestIdHeader = "x-request-id";
-const callerHeader = "x-caller";
+export const callerHeader = "x-caller";
 const callTimeoutMs = 10_000;
 
 /**
@@ -85,7 +85,7 @@ export function showCredential(credential: string): Interceptor {
   };
 }
 
-/** Interceptors of a server. `credentialCheck` comes before them, because a body may be large. */
+/** Interceptors of a server. Admission comes before them, because a body may be large. */
 export function serverInterceptors(log: Log, registry: Registry): Interceptor[] {
   const duration = metricOf(registry, Histogram, {
     name: "daybook_rpc_duration_seconds",

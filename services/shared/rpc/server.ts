@@ -3,7 +3,9 @@ import { createServer, type ServerHttp2Session } from "node:http2";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, type FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { credentialCheck, serverInterceptors } from "./interceptors.ts";
+import { admissionHook } from "./admission-hook.ts";
+import { createAdmission, type FindClient } from "./admission.ts";
+import { serverInterceptors } from "./interceptors.ts";
 import type { Log } from "../process/log.ts";
 import { version } from "../process/version.ts";
 import { requestBytesMax, sessionMegabytesMax } from "./transport.ts";
@@ -30,6 +32,8 @@ export async function serveRpc(options: {
   routes: Routes;
   /** Whoever has one of these may call everything. */
   credentials: readonly string[];
+  /** Finds internal clients, which may call what they were given. Without it there are none. */
+  findClient?: FindClient;
   host: string;
   port: number;
   log: Log;
@@ -45,13 +49,8 @@ export async function serveRpc(options: {
     // No limit, because it would also apply to closing, which has its own.
     pluginTimeout: 0,
   });
-  const isOurs = credentialCheck(options.credentials);
   // Runs before the body is read, so a stranger can make us buffer only what HTTP/2 lets anyone send unasked.
-  app.addHook("onRequest", async (request, reply) => {
-    if (isOurs(request.headers.authorization)) return;
-    options.log.debug({ url: request.url }, "a call without the internal credential was refused");
-    await reply.code(401).send({ code: "unauthenticated", message: "this service answers only its own mesh" });
-  });
+  app.addHook("onRequest", admissionHook(createAdmission(options.credentials, options.findClient), options));
   await app.register(fastifyConnectPlugin, {
     routes: options.routes,
     interceptors: serverInterceptors(options.log, options.registry),
