@@ -152,6 +152,7 @@ test("a call that only one side allows is found", () => {
   const [out, into] = [allowed(manifests, "egress"), allowed(manifests, "ingress")];
   expect([...into].filter((call) => !out.has(call) && !isPublic(call)).toSorted()).toEqual([
     "metric → event:8103",
+    "metric → identity:8101",
     "metric → profile:8102",
   ]);
 });

@@ -42,7 +42,6 @@ export interface RollingMesh {
 const startTimeoutMs = 90_000;
 
 export const serviceNames = ["identity", "profile", "event", "metric"] as const;
-type ServiceName = (typeof serviceNames)[number];
 
 export const names = [...serviceNames, "gateway"] as const;
 type CoreName = (typeof names)[number];
