@@ -109,10 +109,10 @@ interface Scope {
   usesCtid: boolean;
 }
 
-const levels = ["SelectStmt", "UpdateStmt", "DeleteStmt", "InsertStmt", "larg", "rarg"];
+const levels = new Set(["SelectStmt", "UpdateStmt", "DeleteStmt", "InsertStmt", "larg", "rarg"]);
 
 function isLevel(kind: string): boolean {
-  return levels.includes(kind);
+  return levels.has(kind);
 }
 
 function scopeOf(kind: string, node: Node, catalog: Catalog): Scope {
@@ -180,7 +180,11 @@ function insertedProperties(insert: Node): (number | undefined)[] {
 }
 
 /** Visits a node and everything in it. */
-function visit(value: unknown, see: (kind: string, node: Node) => void, isEnd = (_: string): boolean => false): void {
+function visit(
+  value: unknown,
+  see: (kind: string, node: Node) => void,
+  isEnd: (kind: string) => boolean = () => false,
+): void {
   if (Array.isArray(value)) for (const each of value) visit(each, see, isEnd);
   else if (typeof value === "object" && value !== null) {
     for (const [kind, node] of Object.entries(value)) {

@@ -26,20 +26,18 @@ export const manyProperties: Record<string, readonly string[]> = {
     "metric/sql/properties: findSilentRebuilds",
     "metric/sql/properties: findPropertyIds",
   ],
-  "the sweep of an outbox: sequences count over all properties": [
-    ...["event.outbox", "profile.outbox"].flatMap((outbox) =>
-      [
-        "nextPublished",
-        "lastPublished",
-        "pageBetween",
-        "pageOlder",
-        "pagePublished",
-        "removePublished",
-        "unpublish",
-        "unpublishAbove",
-      ].map((name) => `${outbox}: ${name}`),
-    ),
-  ],
+  "the sweep of an outbox: sequences count over all properties": ["event.outbox", "profile.outbox"].flatMap((outbox) =>
+    [
+      "nextPublished",
+      "lastPublished",
+      "pageBetween",
+      "pageOlder",
+      "pagePublished",
+      "removePublished",
+      "unpublish",
+      "unpublishAbove",
+    ].map((name) => `${outbox}: ${name}`),
+  ),
   "runs only where one server has all properties": oneServerOnly,
   "tells operators of all properties": [
     ...["event.outbox", "profile.outbox"].flatMap((outbox) =>

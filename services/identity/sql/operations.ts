@@ -31,9 +31,9 @@ export interface OperationRow {
 const claims = columns(4, { property_id: "uuid", key: "text", fingerprint: "bytea", operation_id: "uuid" });
 
 /**
- * Claims keys at an instant, which is a column of the row because no parameter may stand in ON CONFLICT. New and expired keys get the given operation ids. Unanswered keys with the same fingerprint keep theirs
- * once the lease is over. Others give no row. Keys must be distinct. Ordered by key, so that concurrent calls cannot
- * deadlock.
+ * Claims keys at an instant, which is a column of the row because no parameter may stand in ON CONFLICT. New and
+ * expired keys get the given operation ids. Unanswered keys with the same fingerprint keep theirs once the lease is
+ * over. Others give no row. Keys must be distinct. Ordered by key, so that concurrent calls cannot deadlock.
  */
 export const claimOperations = statement<
   [now: Instant, leasedUntil: Instant, expiresAt: Instant, claims: Rows<typeof claims>],

@@ -8,8 +8,8 @@ import { beginRebuild, findPropertyIds } from "../sql/properties.ts";
 
 // Upper bound of the clock skew: no counted event was received later than now plus this.
 const clockDifferenceMaxSeconds = 2;
-// Consumers must see the rebuild within the skew. A begin that waited longer for the row lock is retried. Its instant is
-// taken before the wait.
+// Consumers must see the rebuild within the skew. A begin that waited longer for the row lock is retried. Its instant
+// is from before the wait.
 const beginSecondsMax = 1;
 const attemptsMax = 10;
 

@@ -3,9 +3,9 @@
  * message. The relay finds rows by two partial indexes, and skips rows that another relay has locked. Payloads are
  * large, so only a rewrite updates them.
  *
- * The relay works on one property at a time where tables are spread, and on many small ones on one server. What was taken, or was lost, is a range of sequences of all properties: a
- * page of it is read, and then written by sequence. Such steps are planned each time: a plan cached while the table was
- * small would scan or sort all of it later.
+ * The relay works on one property at a time where tables are spread, and on many small ones on one server. What was
+ * taken, or was lost, is a range of sequences of all properties: a page of it is read, and then written by sequence.
+ * Such steps are planned each time: a plan cached while the table was small would scan or sort all of it later.
  */
 import { columns, type Rows } from "../database/columns.ts";
 import { plannedStatement, statement } from "../database/postgres.ts";
