@@ -37,7 +37,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["{services,gateway,deploy,test}/**/*.test.ts"],
-    // They need programs of Debian: see test/cluster/vitest.config.ts.
+    // They need root and programs of Debian: see test/cluster/vitest.config.ts.
     exclude: ["test/cluster/**"],
     globalSetup: ["test/support/global-setup.ts"],
     // Real servers take their time when the machine is busy.

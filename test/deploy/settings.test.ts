@@ -38,8 +38,12 @@ describe.each(overlayNames)("overlay %s", (name) => {
     const checked = workloads.map(async (workload) => {
       const environment = environmentOf(manifests, workload, (_, key) => values[key] ?? `no value of ${key}`);
       const { names, problems } = await readSettingsOf(workload.container.command?.[1] ?? "", environment);
+      // Its default is an address of the same machine.
+      const missing = [...names].filter(
+        (read) => /^(?:IDENTITY|PROFILE|EVENT|METRIC)_URL$/.test(read) && !environment[read],
+      );
       const unread = Object.keys(environment).filter((set) => !names.has(set) && !readByNode.has(set));
-      return [...problems, ...unread].map((fault) => `${workload.name}: ${fault}`);
+      return [...problems, ...missing, ...unread].map((fault) => `${workload.name}: ${fault}`);
     });
     expect((await Promise.all(checked)).flat()).toEqual([]);
   });
