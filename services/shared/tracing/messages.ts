@@ -2,7 +2,7 @@
  * The trace of a message on the bus. It is the last field of the payload, with a number that no message declares, so
  * that it is stored in the outbox with the message, is signed with it, and is skipped by every parser of protobuf.
  */
-import { ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Context } from "@opentelemetry/api";
+import { isSpanContextValid, ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Context } from "@opentelemetry/api";
 import type { BusHandler, BusMessage, Published } from "../bus/bus.ts";
 import { currentContext, forAll, isTracing } from "./spans.ts";
 
@@ -24,12 +24,13 @@ function traceOf({ payload }: BusMessage): Context | undefined {
   const field = Buffer.from(payload.subarray(-fieldBytes));
   if (field.length < fieldBytes || !field.subarray(0, tag.length).equals(tag)) return undefined;
   const ids = field.subarray(tag.length);
-  return trace.setSpanContext(ROOT_CONTEXT, {
+  const of = {
     traceId: ids.toString("hex", 0, traceIdBytes),
     spanId: ids.toString("hex", traceIdBytes),
     traceFlags: TraceFlags.SAMPLED,
     isRemote: true,
-  });
+  };
+  return isSpanContextValid(of) ? trace.setSpanContext(ROOT_CONTEXT, of) : undefined;
 }
 
 /** Publishes messages in a span of their traces. */
