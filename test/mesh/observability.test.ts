@@ -98,3 +98,23 @@ test("every alert has a severity, a summary, and a description that leads to wha
     expect([alert, headings]).toEqual([alert, expect.arrayContaining([anchor])]);
   }
 });
+
+test("each way to run Prometheus gives all processes the job that the alerts go by", async () => {
+  const read = async (path: string): Promise<unknown> => parse(await readFile(path, "utf8"));
+  const docker = (await read("deploy/docker/prometheus.yaml")) as {
+    scrape_configs: { relabel_configs?: unknown[] }[];
+  };
+  expect(docker.scrape_configs).toHaveLength(5);
+  for (const config of docker.scrape_configs) {
+    expect(config.relabel_configs).toContainEqual({ target_label: "job", replacement: "daybook" });
+  }
+  const monitor = (await read("deploy/kubernetes/components/podmonitor/podmonitor.yaml")) as {
+    spec: { podMetricsEndpoints: { relabelings?: unknown[] }[] };
+  };
+  expect(monitor.spec.podMetricsEndpoints).toHaveLength(1);
+  expect(monitor.spec.podMetricsEndpoints[0]?.relabelings).toContainEqual({
+    targetLabel: "job",
+    replacement: "daybook",
+  });
+  expect(expressions.join()).toContain('job="daybook"');
+});
