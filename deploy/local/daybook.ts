@@ -36,6 +36,8 @@ import { createProfile } from "../../services/profile/service.ts";
 
 export interface DaybookOptions {
   databaseUrl: string;
+  /** A pooler in transaction mode stands before the database. */
+  hasPooler?: boolean;
   /** Without it the bus is within this process. */
   nats?: NatsSettings | undefined;
   /** Size of an outbox at which writes are refused. */
@@ -90,8 +92,11 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   const nats = options.nats && { ...options.nats, signer, name: "daybook", log, registry };
   const bus = owner.own(nats ? openNatsBus(nats) : createLocalBus(log));
   const signals = owner.own(nats ? connectNatsSignals(nats) : createLocalSignals(log));
+  const checks: (() => Promise<void>)[] = [];
+  const { databaseUrl: url, hasPooler = false } = options;
   const contextOf = (name: keyof typeof connections): ServiceContext => {
-    const pools = openServiceDatabase({ url: options.databaseUrl, name, connections: connections[name], log });
+    const pools = openServiceDatabase({ url, name, connections: connections[name], hasPooler, log });
+    checks.push(() => pools.check());
     owner.defer(() => pools.end());
     const { database, reads } = pools;
     return { database, reads, bus, clock, log: log.child({ service: name }), registry };
@@ -120,7 +125,10 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   });
   // Consumers start before publishers, so that outbox backlogs are published at once.
   const services = [identity, metric, event, profile];
-  for (const service of services) await startService(owner.own(service), log, stopping);
+  const check = async (): Promise<void> => {
+    await Promise.all(checks.map((checkPools) => checkPools()));
+  };
+  for (const service of services) await startService(owner.own(service), log, stopping, check);
 
   const transports = {
     identity: identities,

@@ -11,7 +11,7 @@ import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
-import { readInternalTokens } from "#shared/process/service-process.ts";
+import { readInternalTokens, readPooler } from "#shared/process/service-process.ts";
 import { createRegistry, serveInternal, serveRpc } from "#shared/rpc/server.ts";
 import { readTracing } from "#shared/tracing/settings.ts";
 import { startTracing } from "#shared/tracing/start.ts";
@@ -31,6 +31,7 @@ function readLocalSettings() {
     host: reader.text("HOST", "127.0.0.1"),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
     databaseUrl: reader.optionalUrl("DATABASE_URL", ["postgres:", "postgresql:"]),
+    hasPooler: readPooler(reader),
     nats: readOptionalNatsSettings(reader),
     // Replicas over one database need the same. Alone, a process makes its own.
     internalToken: reader.optional("INTERNAL_TOKEN"),
@@ -68,6 +69,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   const { gateway, transports, routes, findClient, checkReady, isNew } = await startDaybook(
     {
       databaseUrl,
+      hasPooler: settings.hasPooler,
       nats: settings.nats,
       outboxBytesMax: settings.outboxBytesMax,
       internalToken,

@@ -25,11 +25,14 @@ export interface DatabaseOptions {
   connectionsMax: number;
   /** PostgreSQL cancels a statement after this time. */
   statementTimeoutMs?: number | undefined;
+  /** A pooler stands between, which takes no start-up parameters: the role has the timeouts. */
+  hasPooler?: boolean;
   log: Log;
 }
 
 const connectTimeoutMs = 5_000;
-const statementTimeoutDefaultMs = 30_000;
+/** The most that a statement of a request may take; the event service relies on it. */
+export const statementTimeoutDefaultMs = 30_000;
 const idleInTransactionTimeoutMs = 60_000;
 const transactionAttemptsMax = 5;
 
@@ -39,6 +42,7 @@ export function openDatabase({
   applicationName,
   connectionsMax,
   statementTimeoutMs = statementTimeoutDefaultMs,
+  hasPooler = false,
   log,
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
@@ -46,8 +50,10 @@ export function openDatabase({
     application_name: applicationName,
     max: connectionsMax,
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    ...(!hasPooler && {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    }),
     types: { getTypeParser: typeParser },
   });
   // A connection may break when neither the pool nor a query listens, or emit two errors. An error without a listener

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from "node:os";
 import { pause } from "../scheduling/pause.ts";
+import { checkServer } from "./check.ts";
 import { cancelStatement } from "./cancel.ts";
 import { DaybookError } from "../values/errors.ts";
 import { createFairShare, type FairShare } from "../scheduling/fair-share.ts";
@@ -160,6 +161,8 @@ export function divideConnections(connectionsMax: number): Connections {
 export interface ServiceDatabase {
   database: Database;
   reads: Reads;
+  /** Checks the server's settings. @throws Error that says which has to change. */
+  check(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -168,13 +171,16 @@ export function openServiceDatabase(options: {
   url: string;
   name: string;
   connections: Connections;
+  /** A pooler in transaction mode stands between. */
+  hasPooler?: boolean;
   log: Log;
 }): ServiceDatabase {
-  const { url, name, connections, log } = options;
+  const { url, name, connections, hasPooler = false, log } = options;
   const database = openDatabase({
     url,
     applicationName: `daybook-${name}`,
     connectionsMax: connections.writes,
+    hasPooler,
     log,
   });
   const forReads = openDatabase({
@@ -182,11 +188,13 @@ export function openServiceDatabase(options: {
     applicationName: `daybook-${name}-reads`,
     connectionsMax: connections.reads,
     statementTimeoutMs,
+    hasPooler,
     log,
   });
   return {
     database,
     reads: createReads(forReads, log),
+    check: () => checkServer(database, { connectionsMax: connections.writes + connections.reads, hasPooler, log }),
     async end() {
       await Promise.all([database.end(), forReads.end()]);
     },

@@ -65,6 +65,13 @@ export function readInternalTokens(reader: SettingsReader): InternalTokens {
   return { internalToken, acceptedToken };
 }
 
+/** Reads DATABASE_POOLER: whether a pooler in transaction mode stands between the services and PostgreSQL. */
+export function readPooler(reader: SettingsReader): boolean {
+  const pooler = reader.optional("DATABASE_POOLER") ?? "none";
+  if (pooler !== "none" && pooler !== "transaction") reader.problem("DATABASE_POOLER must be none or transaction");
+  return pooler === "transaction";
+}
+
 /** Runs a service until its process is stopped. */
 export async function runService<Settings>(definition: ServiceDefinition<Settings>): Promise<void> {
   const { name } = definition;
@@ -76,6 +83,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       internalPort: reader.integer("INTERNAL_PORT", definition.internalPort, 0, 65_535),
       databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
       connectionsMax: reader.integer("DATABASE_CONNECTIONS_MAX", 10, 2, 1000),
+      hasPooler: readPooler(reader),
       nats: readNatsSettings(reader),
       identityUrls: reader.urls("IDENTITY_URL", ["http:"], "http://127.0.0.1:8101"),
       shutdownDelayMs: readShutdownDelayMs(reader),
@@ -94,6 +102,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
       url: settings.databaseUrl,
       name,
       connections: divideConnections(settings.connectionsMax),
+      hasPooler: settings.hasPooler,
       log,
     });
     owner.defer(() => pools.end());
@@ -107,7 +116,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
         openSignals: () => owner.own(connectNatsSignals({ ...settings.nats, signer, name, log, registry })),
       }),
     );
-    await startService(service, log, stopping);
+    await startService(service, log, stopping, () => pools.check());
     const { findClient = askIdentity(http2Transport(settings.identityUrls, internalToken)) } = service;
     const routes = serviceRoutes(service, bus);
     owner.own(await serveRpc({ routes, credentials, findClient, host, port: settings.port, log, registry }));

@@ -12,13 +12,20 @@ const warnIntervalMs = 10_000;
 /**
  * Starts a service, and retries without limit while its database is away, or its migrations wait for a lock.
  * @param signal ends the retries.
+ * @param check of the database, done first.
  * @throws Error when the start fails for another reason, or `signal` is aborted.
  */
-export async function startService(service: Service, log: Log, signal: AbortSignal): Promise<void> {
+export async function startService(
+  service: Service,
+  log: Log,
+  signal: AbortSignal,
+  check?: () => Promise<void>,
+): Promise<void> {
   let warnedAtMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     let delayMs: number;
     try {
+      await check?.();
       return await service.start();
     } catch (error) {
       const waits = isLockTimeout(error);

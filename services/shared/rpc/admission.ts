@@ -46,8 +46,8 @@ const unknown: Refusal = { code: Code.Unauthenticated, message: "the token is no
 const nobodyKnows: Refusal = { code: Code.Unavailable, message: "the token cannot be checked now; try again" };
 
 /**
- * @param method the full name of the method that is called, such as `daybook.event.v1.EventService/ListEvents`; undefined
- * for a path that is none.
+ * @param method the full name of the method that is called, such as `daybook.event.v1.EventService/ListEvents`;
+ * undefined for a path that is none.
  */
 export type Admit = (authorization: string | undefined, method: string | undefined) => Promise<Admission>;
 
