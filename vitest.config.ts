@@ -43,7 +43,8 @@ export default defineConfig({
     // Real servers take their time when the machine is busy.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    // More than the cores of a small machine, because many tests wait for a clock.
+    maxWorkers: 3,
     // Node runs the sources as it does in production, and a worker loads them once: to load all services takes longer
     // than most files.
     experimental: { viteModuleRunner: false, nodeLoader: false },

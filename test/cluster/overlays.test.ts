@@ -1,19 +1,36 @@
 /** Two overlays as pods, restricted as the manifests say: they record, count, and survive the loss of any replica. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/processes.ts";
 import { expectCounted, recordEvents, type Recording } from "./client.ts";
-import { isReady, type Played, type Replica } from "./play.ts";
+import { buildImages } from "./images.ts";
+import { isReady, playOverlay, type Played, type Replica } from "./play.ts";
+import { network, openPodman, type Podman } from "./podman.ts";
+import { execute, startStores } from "./stores.ts";
 
 const overlays = ["mesh", "compact"] as const;
+const startTimeoutMs = 480_000;
+let tools: Podman | undefined;
+const started = new Map<string, Played>();
 
-const run = promisify(execFile);
+beforeAll(async () => {
+  tools = await openPodman();
+  await tools.podman("network", "create", network);
+  await buildImages(tools);
+  const { superuserUrl, urlOf } = await startStores(tools);
+  for (const name of overlays) await execute(superuserUrl, `CREATE DATABASE ${name} OWNER daybook`);
+  const opened = tools;
+  await Promise.all(overlays.map(async (name) => started.set(name, await playOverlay(opened, name, urlOf(name)))));
+}, startTimeoutMs);
+afterAll(() => tools?.close(), startTimeoutMs);
 
-/** Not synchronous, because clients of the tests run in this process. */
 async function podman(...words: string[]): Promise<string> {
-  const { stdout } = await run("podman", words, { env: { ...process.env, ...inject("podmanEnv") } });
-  return stdout.trim();
+  return (await tools?.podman(...words)) ?? "";
+}
+
+function playedAs(overlay: (typeof overlays)[number]): Played {
+  const played = started.get(overlay);
+  if (!played) throw new Error(`${overlay} does not run`);
+  return played;
 }
 
 function allReplicas({ replicas }: Played): Replica[] {
@@ -53,7 +70,7 @@ async function recordingCalls({ internalUrl }: Replica): Promise<number> {
 
 describe.each(overlays)("overlay %s", (overlay) => {
   test("has two replicas of each process, which can do what they need and nothing more", async () => {
-    const played = inject("played")[overlay];
+    const played = playedAs(overlay);
     expect(Object.keys(played.replicas).length).toBe(overlay === "mesh" ? 5 : 1);
     const script = `
       const fs = require("node:fs");
@@ -75,7 +92,7 @@ describe.each(overlays)("overlay %s", (overlay) => {
   });
 
   test("1,000 events are answered, and counted once, and calls go evenly to both event replicas", async () => {
-    const played = inject("played")[overlay];
+    const played = playedAs(overlay);
     const recording = await recordEvents(played, "cluster.first", 1000, { patience: "retries connection errors" });
     expect(recording).toEqual({ recorded: 1000, failures: [], retries: 0 });
     await expectCounted(played, publicUrl(played), "cluster.first", 1000);
@@ -88,15 +105,15 @@ describe.each(overlays)("overlay %s", (overlay) => {
   });
 
   test("the command line works within a pod", async () => {
-    const first = allReplicas(inject("played")[overlay]).find(({ container }) =>
-      /^(?:gateway|daybook)-/.test(container),
-    );
-    const list = await podman("exec", first?.container ?? "", "node", "gateway/cli/main.ts", "properties", "list");
+    const first = allReplicas(playedAs(overlay)).find(({ container }) => /^(?:gateway|daybook)-/.test(container));
+    const command = ["node", "gateway/cli/main.ts", "properties", "list"];
+    // It gives up after seconds, and says to try again, on a machine where a dozen processes are at work.
+    const list = await eventually(() => podman("exec", first?.container ?? "", ...command));
     expect(list.match(/prop_/g)?.length).toBe(2);
   });
 
   test("a replica of each process is killed, and no event is lost or counted twice", async () => {
-    const played = inject("played")[overlay];
+    const played = playedAs(overlay);
     const recording = await recordDuring(
       played,
       "cluster.killed",
@@ -122,7 +139,7 @@ describe.each(overlays)("overlay %s", (overlay) => {
   });
 
   test("a replica of each process is told to stop, and no client sees an error", async () => {
-    const played = inject("played")[overlay];
+    const played = playedAs(overlay);
     const recording = await recordDuring(played, "cluster.drained", "retries connection errors", async () => {
       for (const { container } of replicasAt(played, 1)) {
         await podman("stop", "--time", "40", container);

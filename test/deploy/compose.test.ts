@@ -55,12 +55,13 @@ const processes = containers.filter(([, { command }]) => command?.[0] === "node"
 
 test("the five processes start with the settings that they get, and read each of them", async () => {
   expect(processes.map(([name]) => name).toSorted()).toEqual(["event", "gateway", "identity", "metric", "profile"]);
-  for (const [name, { command = [], environment = {} }] of processes) {
+  const checked = processes.map(async ([name, { command = [], environment = {} }]) => {
     const texts = Object.entries(environment).map(([key, value]): [string, string] => [key, String(value)]);
     const { names, problems } = await readSettingsOf(command[1] ?? "", Object.fromEntries(texts));
     const unread = texts.map(([key]) => key).filter((key) => key !== "NODE_OPTIONS" && !names.has(key));
-    expect([name, ...problems, ...unread]).toEqual([name]);
-  }
+    return [...problems, ...unread].map((fault) => `${name}: ${fault}`);
+  });
+  expect((await Promise.all(checked)).flat()).toEqual([]);
 });
 
 test("every address in the settings is that of a container, with one NATS server and with three", () => {
@@ -117,7 +118,10 @@ test("Prometheus asks every process at its internal port", () => {
   const { scrape_configs: jobs } = parse(readFileSync("deploy/docker/prometheus.yaml", "utf8")) as {
     scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
   };
-  const asked = new Map(jobs.map(({ dns_sd_configs: [found] }) => [found?.names[0], found?.port]));
+  expect(jobs.map(({ job_name: name }) => name)).toEqual(["daybook"]);
+  const asked = new Map(
+    jobs.flatMap(({ dns_sd_configs: found }) => found.map(({ names, port }) => [names[0], port] as const)),
+  );
   const wanted = new Map(processes.map(([name, { environment }]) => [name, environment?.["INTERNAL_PORT"] ?? 9100]));
   expect(asked).toEqual(wanted);
 });
