@@ -1,4 +1,4 @@
-/** Single events: the mesh of five processes against the single process. */
+/** Single events: the mesh of five processes, and with a second one of event, against the single process. */
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startMeshContestant } from "../contestants/mesh.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
@@ -10,8 +10,10 @@ export const mesh: Suite = async (context) => {
   const owner = new Owner();
   try {
     const five = await startMeshContestant(database, owner);
+    const six = await startMeshContestant(database, owner, ["event2"]);
     const contestants = [
       singleEventsContestant("five processes", five, signal),
+      singleEventsContestant("five, and a second event", six, signal),
       singleEventsContestant("one process", daybook, signal),
     ];
     const samples = await compare(contestants, context);

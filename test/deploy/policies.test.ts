@@ -7,6 +7,7 @@ import {
   daybookOf,
   environmentOf,
   graceOf,
+  jobsOf,
   ofKind,
   portOf,
   selects,
@@ -34,16 +35,19 @@ describe.each(overlayNames)("overlay %s", (overlay) => {
   let manifests: Manifest[];
   let workloads: Workload[];
   let daybook: Workload[];
+  /** With those that run once. */
+  let all: Workload[];
   beforeAll(() => {
     manifests = overlays.get(overlay) ?? [];
     workloads = workloadsOf(manifests);
     daybook = daybookOf(manifests);
+    all = [...workloads, ...jobsOf(manifests)];
   });
 
   /** Workloads, with what is wrong with each. */
-  function faults(all: readonly Workload[], check: (workload: Workload) => readonly string[]): string[] {
-    expect(all.length).toBeGreaterThan(0);
-    return all.flatMap((workload) => check(workload).map((fault) => `${workload.name}: ${fault}`));
+  function faults(some: readonly Workload[], check: (workload: Workload) => readonly string[]): string[] {
+    expect(some.length).toBeGreaterThan(0);
+    return some.flatMap((workload) => check(workload).map((fault) => `${workload.name}: ${fault}`));
   }
   const when = (isWrong: boolean, fault: string): string[] => (isWrong ? [fault] : []);
 
@@ -57,7 +61,7 @@ describe.each(overlayNames)("overlay %s", (overlay) => {
   });
 
   test("every pod meets the restricted standard", () => {
-    const found = faults(workloads, ({ pod, container }) => {
+    const found = faults(all, ({ pod, container }) => {
       const own = container.securityContext;
       return [
         ...when(pod.containers.length !== 1 || Boolean(pod.initContainers), "more than one container"),
@@ -78,7 +82,7 @@ describe.each(overlayNames)("overlay %s", (overlay) => {
   });
 
   test("every pod writes only to bounded volumes, and has no access to the cluster", () => {
-    const found = faults(workloads, ({ pod, container, manifest }) => {
+    const found = faults(all, ({ pod, container, manifest }) => {
       const claims = "volumeClaimTemplates" in (manifest.spec ?? {}) ? ["data"] : [];
       const there = new Set([...(pod.volumes ?? []).map(({ name }) => name), ...claims]);
       return [
@@ -93,7 +97,7 @@ describe.each(overlayNames)("overlay %s", (overlay) => {
   });
 
   test("every container asks for what it needs, has a limit of memory and none of CPU", () => {
-    const found = faults(workloads, ({ container }) => {
+    const found = faults(all, ({ container }) => {
       const { requests, limits } = container.resources ?? {};
       return [
         ...when(!requests?.["cpu"], "no request of CPU"),
@@ -126,7 +130,7 @@ describe.each(overlayNames)("overlay %s", (overlay) => {
   });
 
   test("every image has a version, and Daybook's is that of package.json", () => {
-    const images = workloads.map(({ container }) => container.image ?? "");
+    const images = all.map(({ container }) => container.image ?? "");
     expect(images.filter((image) => !/^[\w./-]+:\d[\w.-]*$/.test(image))).toEqual([]);
     const own = new Set(daybook.map(({ container }) => container.image));
     expect(own).toEqual(new Set([`registry.example.com/daybook:${version}`]));

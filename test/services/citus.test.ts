@@ -1,4 +1,4 @@
-/** The tables that deploy/citus/distribute.sql spreads. */
+/** The tables that deploy/kubernetes/overlays/citus/distribute.sql spreads. */
 import { readFile } from "node:fs/promises";
 import { loadModule, parse } from "libpg-query";
 import pg from "pg";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   client = new pg.Client({ connectionString: url });
   await client.connect();
   owner.defer(() => client.end());
-  const { stmts = [] } = await parse(await readFile("deploy/citus/distribute.sql", "utf8"));
+  const { stmts = [] } = await parse(await readFile("deploy/kubernetes/overlays/citus/distribute.sql", "utf8"));
   const texts = stmts.map((each) => JSON.stringify(each.stmt));
   // The name of the function and its first parameter, in each command but SET.
   calls = texts
@@ -67,7 +67,7 @@ test("a table is spread before those that reference it", async () => {
 });
 
 test("each command leaves out what is spread already", async () => {
-  const text = await readFile("deploy/citus/distribute.sql", "utf8");
+  const text = await readFile("deploy/kubernetes/overlays/citus/distribute.sql", "utf8");
   const commands = text.split(";").filter((command) => command.includes("SELECT "));
   expect(commands.length).toBe(calls.length);
   for (const [index, command] of commands.entries()) {

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type { IPodMonitor } from "@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor";
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import type { IStatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
+import type { IJob } from "kubernetes-models/batch/v1/Job";
 import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1/Ingress";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
@@ -24,6 +25,7 @@ const root = join(import.meta.dirname, "../..");
 export type Manifest =
   | IDeployment
   | IStatefulSet
+  | IJob
   | IHorizontalPodAutoscaler
   | IIngress
   | INetworkPolicy
@@ -34,7 +36,7 @@ export type Manifest =
   | IPodMonitor
   | ICluster;
 
-export const overlayNames = ["compact", "mesh", "per-service-databases", "production"] as const;
+export const overlayNames = ["citus", "compact", "mesh", "per-service-databases", "production"] as const;
 export type OverlayName = (typeof overlayNames)[number];
 
 /** `kind/name` of a document. */

@@ -46,7 +46,7 @@ export const serviceNames = ["identity", "profile", "event", "metric"] as const;
 export const names = [...serviceNames, "gateway"] as const;
 type CoreName = (typeof names)[number];
 /** A second copy of a process. */
-type Copy = "gateway2" | "event2";
+export type Copy = "gateway2" | "event2";
 export type ProcessName = (typeof names)[number] | Copy;
 
 interface MeshServers {

@@ -1,6 +1,7 @@
 /** Looks at built manifests as a cluster would: which pods there are, what selects them, and their settings. */
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import type { IStatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
+import type { IJob } from "kubernetes-models/batch/v1/Job";
 import type { IConfigMap } from "kubernetes-models/v1/ConfigMap";
 import type { IContainer } from "kubernetes-models/v1/Container";
 import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
@@ -11,8 +12,8 @@ export type Labels = Readonly<Record<string, string>>;
 /** Pods of one kind. */
 export interface Workload {
   name: string;
-  kind: "Deployment" | "StatefulSet";
-  manifest: IDeployment | IStatefulSet;
+  kind: "Deployment" | "StatefulSet" | "Job";
+  manifest: IDeployment | IStatefulSet | IJob;
   labels: Labels;
   replicas: number | undefined;
   pod: IPodSpec;
@@ -32,20 +33,30 @@ export function ofKind<Kind extends Manifest["kind"]>(
   return manifests.filter((manifest): manifest is Extract<Manifest, { kind: Kind }> => manifest.kind === kind);
 }
 
+/** Pods that run all the time. */
 export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
-  return [...ofKind(manifests, "Deployment"), ...ofKind(manifests, "StatefulSet")].map((manifest) => {
-    const { template, replicas } = manifest.spec ?? {};
-    const pod = template?.spec as IPodSpec;
-    return {
-      name: manifest.metadata?.name ?? "",
-      kind: manifest.kind,
-      manifest,
-      labels: template?.metadata?.labels ?? {},
-      replicas: replicas ?? undefined,
-      pod,
-      container: pod.containers[0] as IContainer,
-    };
-  });
+  return [...ofKind(manifests, "Deployment"), ...ofKind(manifests, "StatefulSet")].map((manifest) =>
+    toWorkload(manifest, manifest.spec?.replicas ?? undefined),
+  );
+}
+
+/** Pods that run once. */
+export function jobsOf(manifests: readonly Manifest[]): Workload[] {
+  return ofKind(manifests, "Job").map((manifest) => toWorkload(manifest, undefined));
+}
+
+function toWorkload(manifest: Workload["manifest"], replicas: number | undefined): Workload {
+  const { template } = manifest.spec ?? {};
+  const pod = template?.spec as IPodSpec;
+  return {
+    name: manifest.metadata?.name ?? "",
+    kind: manifest.kind,
+    manifest,
+    labels: template?.metadata?.labels ?? {},
+    replicas,
+    pod,
+    container: pod.containers[0] as IContainer,
+  };
 }
 
 /** The pods that run Daybook; the others are stores. */
