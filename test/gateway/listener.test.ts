@@ -360,7 +360,7 @@ describe("limits of time and number", () => {
     while (!open.includes(0)) open.push(await count());
     expect(open.length).toBeLessThanOrEqual(6);
     const metric = await registry.getSingleMetricAsString("daybook_http_connections_dropped_total");
-    expect(metric).toMatch(/total{limit="all"} 1$/);
+    expect(metric).toMatch(/total{limit="all"} 1$/m);
     for (const wire of wires) wire.destroy();
     expect(await eventually(async () => (await api.get("/health/live").catch(() => undefined))?.status)).toBe(200);
   });
