@@ -19,6 +19,8 @@ const first = [
   "gateway/revocation",
   "services/exactly-once",
   "services/bus-lost",
+  "mesh/rotation",
+  "services/replicas",
   "gateway/metric-rebuilds",
 ];
 
@@ -43,8 +45,7 @@ export default defineConfig({
     // Real servers take their time when the machine is busy.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // More than the cores of a small machine, because many tests wait for a clock.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Node runs the sources as it does in production, and a worker loads them once: to load all services takes longer
     // than most files.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -18,7 +18,7 @@ const owner = new Owner();
 afterAll(() => owner.close());
 
 // A restart takes a second of CPU, and there are four services. ROLLS=50 takes three minutes.
-const rollsOfEach = Number(process.env.ROLLS ?? 8);
+const rollsOfEach = Number(process.env.ROLLS ?? 4);
 // Each client rests so long after each of its requests. A service is told to stop while its callers are at work, and
 // while they are idle.
 const restsMs = [20, 100, 300];

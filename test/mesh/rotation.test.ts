@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { afterAll, expect, inject, test } from "vitest";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -14,6 +15,9 @@ import { connectTo, testCall } from "../support/daybook.ts";
 import { names, startRollingMesh } from "../support/mesh.ts";
 import { startNats } from "../support/nats.ts";
 import { eventually } from "../support/processes.ts";
+
+/** Clients rest so long between requests, so that the machine has time to start processes. */
+const restMs = 20;
 
 const owner = new Owner();
 afterAll(() => owner.close());
@@ -44,6 +48,7 @@ test("INTERNAL_TOKEN changes under load without a refused call, a lost message o
       const { status, text } = await ask(randomUUID());
       if (status === 201) recorded++;
       else refused.push(`${status} ${text}`);
+      await sleep(restMs);
     }
   });
   const roll = async (token: string): Promise<void> => {
