@@ -19,11 +19,11 @@ interface Connection {
  */
 export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
   const { token, urls, dataDir } = readSettings(env, (reader) => ({
-    token: env.INTERNAL_TOKEN === undefined ? undefined : readInternalTokens(reader).internalToken,
+    token: reader.optional("INTERNAL_TOKEN") && readInternalTokens(reader).internalToken,
     urls: readServiceUrls(reader),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
   }));
-  if (token !== undefined && env.DATA_DIR === undefined) return connectServices(urls, token);
+  if (token !== undefined && !env.DATA_DIR) return connectServices(urls, token);
   const { services_url: url, internal_token: internalToken } = await readConnection(dataDir);
   return connectServices({ identity: url, profiles: url, events: url, metrics: url }, internalToken);
 }
