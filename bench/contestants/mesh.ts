@@ -29,8 +29,9 @@ export async function startMeshContestant(
   const nats = owner.own(await startNats(join(server.folder, `nats_${name}`)));
   const env = { RATE_LIMIT_PER_MINUTE: limit };
   const servers = { databaseUrl: database.url, natsUrl: nats.url, env };
-  const { addresses: mesh, internalUrl } = await startKillableMesh(servers, owner, copies);
-  const internalUrls = [...mesh.internalUrls, ...copies.map(internalUrl)];
+  const processes = await startKillableMesh(servers, owner, copies);
+  const { addresses: mesh } = processes;
+  const internalUrls = [...mesh.internalUrls, ...copies.map((copy) => processes.internalUrl(copy))];
   const identity = createClient(IdentityService, http2Transport(mesh.identityUrl, mesh.internalToken));
   const call = systemCall("bench");
   const { property } = await identity.createProperty({ name: "Bench", mode: Mode.LIVE }, call);
