@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildOverlay, overlayNames, type Manifest } from "../support/manifests.ts";
-import { daybookOf, environmentOf, ofKind, workloadsOf } from "../support/pods.ts";
+import { daybookOf, environmentOf, jobsOf, ofKind, workloadsOf } from "../support/pods.ts";
 import { readSettingsOf } from "../support/settings.ts";
 
 let overlays: Map<string, Manifest[]>;
@@ -53,7 +53,7 @@ describe.each(overlayNames)("overlay %s", (name) => {
     const manifests = overlays.get(name) ?? [];
     const made = new Set(secrets);
     for (const { metadata } of ofKind(manifests, "Cluster")) made.add(`${metadata.name}-app/uri`);
-    const used = workloadsOf(manifests).flatMap(({ container }) =>
+    const used = [...workloadsOf(manifests), ...jobsOf(manifests)].flatMap(({ container }) =>
       (container.env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []),
     );
     expect(used.length).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ describe.each(overlayNames)("overlay %s", (name) => {
 
   test("every ConfigMap is used", () => {
     const manifests = overlays.get(name) ?? [];
-    const used = workloadsOf(manifests).flatMap(({ container, pod }) => [
+    const used = [...workloadsOf(manifests), ...jobsOf(manifests)].flatMap(({ container, pod }) => [
       ...(container.envFrom ?? []).map(({ configMapRef }) => configMapRef?.name),
       ...(pod.volumes ?? []).map(({ configMap }) => configMap?.name),
     ]);
