@@ -17,6 +17,7 @@ import { openNatsBus } from "#shared/bus/nats/open.ts";
 import type { NatsSettings } from "#shared/bus/nats/settings.ts";
 import { connectNatsSignals } from "#shared/bus/nats/signals.ts";
 import { createSigner } from "#shared/bus/nats/signature.ts";
+import { checkServer } from "#shared/database/check.ts";
 import { openServiceDatabase } from "#shared/database/reads.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
 import { createLocalSignals } from "#shared/bus/signals.ts";
@@ -92,11 +93,9 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   const nats = options.nats && { ...options.nats, signer, name: "daybook", log, registry };
   const bus = owner.own(nats ? openNatsBus(nats) : createLocalBus(log));
   const signals = owner.own(nats ? connectNatsSignals(nats) : createLocalSignals(log));
-  const checks: (() => Promise<void>)[] = [];
   const { databaseUrl: url, hasPooler = false } = options;
   const contextOf = (name: keyof typeof connections): ServiceContext => {
     const pools = openServiceDatabase({ url, name, connections: connections[name], hasPooler, log });
-    checks.push(() => pools.check());
     owner.defer(() => pools.end());
     const { database, reads } = pools;
     return { database, reads, bus, clock, log: log.child({ service: name }), registry };
@@ -105,8 +104,9 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
 
   let isNew = false;
   const { bootstrapKeys, outboxBytesMax } = options;
+  const identityContext = contextOf("identity");
   const identity = createIdentity(
-    { ...contextOf("identity"), signals },
+    { ...identityContext, signals },
     { bootstrapKeys, onBootstrap: () => (isNew = true) },
   );
   const profile = createProfile(contextOf("profile"), { outboxBytesMax });
@@ -125,10 +125,12 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   });
   // Consumers start before publishers, so that outbox backlogs are published at once.
   const services = [identity, metric, event, profile];
-  const check = async (): Promise<void> => {
-    await Promise.all(checks.map((checkPools) => checkPools()));
-  };
-  for (const service of services) await startService(owner.own(service), log, stopping, check);
+  // Once for the process, before the first service starts: all services share the server.
+  const connectionsMax = Object.values(connections).reduce((sum, { writes, reads }) => sum + writes + reads, 0);
+  const check = (): Promise<void> => checkServer(identityContext.database, { connectionsMax, hasPooler, log });
+  for (const service of services) {
+    await startService(owner.own(service), log, stopping, service === identity ? check : undefined);
+  }
 
   const transports = {
     identity: identities,

@@ -166,6 +166,29 @@ function expectCommandsWork(connect: () => Promise<Operated>): void {
     expect(again).toEqual({ id: survivor.id, status: "redacted", resolved_from: source.id });
   });
 
+  test("internal clients are made, listed, changed and ended, and a token is shown once", async () => {
+    const { env } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, "clients", ...words, "--json");
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out);
+    };
+    const list = "daybook.event.v1.EventService/ListEvents";
+    const all = "daybook.metric.v1.MetricService/*";
+    const made = await run("create", "reporting", "--methods", `${list}, ${all}`);
+    expect(made).toMatchObject({ name: "reporting", methods: [list, all], revoked_at: null });
+    expect(made.token).toMatch(/^ic_\w{40}$/);
+    const { token: _, ...shown } = made;
+    expect(await run("list")).toContainEqual(shown);
+    expect(await run("update", made.id, "--methods", all)).toEqual({ ...shown, methods: [all] });
+    const { err } = await daybook(env, "clients", "create", "reporting", "--methods", all);
+    expect(err).toContain("There is a client reporting.");
+    const nothing = await daybook(env, "clients", "update", made.id, "--methods", "daybook.event.v1.EventService/None");
+    expect(nothing.err).toContain("No service has the method");
+    expect((await run("revoke", made.id, "--yes")).revoked_at).not.toBeNull();
+    await expect(run("update", made.id, "--methods", all)).rejects.toThrow("There is no such client");
+  });
+
   test("properties and keys are made, and a key is replaced and ended", async () => {
     const { env } = await connect();
     const run = async (...words: string[]) => {

@@ -60,9 +60,9 @@ export function publishDue(
       await statements.noteOfAll(tx, [noteRows.map(propertyOf), noteRows.map(idOf), sequences, epoch]);
     }
     for (const some of Map.groupBy(refused, ({ row }) => `${row.property_id} ${row.attempts}`).values()) {
-      const [{ row }] = some as [(typeof some)[0]];
-      const failures = some.map((each) => ({ id: each.row.id, failure: reasonOf(each.failure) }));
-      await statements.postpone(tx, [row.property_id, retryDelaySeconds(row.attempts), failures]);
+      const { property_id: of, attempts } = (some[0] as (typeof some)[0]).row;
+      const failures = some.map(({ row, failure }) => ({ id: row.id, failure: reasonOf(failure) }));
+      await statements.postpone(tx, [of, retryDelaySeconds(attempts), failures]);
     }
     if (refused.length > 0) log.warn({ err: refused[0]?.failure, rows: refused.length }, "publishing failed");
     if (away) log.warn({ err: away, rows: rows.length }, "what waits in the outbox cannot be published for now");

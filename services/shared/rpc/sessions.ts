@@ -41,7 +41,7 @@ export function createSessions(
   const names = services.filter(({ hostname }) => !isAddress(hostname));
   /** By the URL of their address. */
   const replicas = new Map<string, Replica>();
-  /** The URL of each stream's replica. */
+  /** The replica of each stream. */
   const owners = new WeakMap<object, Replica>();
   let looking: Promise<void> | undefined;
   let lookedUpAtMs = Number.NEGATIVE_INFINITY;
