@@ -15,7 +15,23 @@ export type Uuid = Brand<string, "Uuid">;
 export const nilUuid = "00000000-0000-0000-0000-000000000000" as Uuid;
 
 /** The prefixes of TypeIDs. */
-export type IdPrefix = "prof" | "idnt" | "evt" | "mtr" | "req" | "prop" | "key" | "cur" | "op" | "job" | "err" | "cli";
+export type IdPrefix =
+  | "prof"
+  | "idnt"
+  | "evt"
+  | "mtr"
+  | "req"
+  | "prop"
+  | "key"
+  | "cur"
+  | "op"
+  | "job"
+  | "err"
+  | "cli"
+  | "mem"
+  | "sess"
+  | "inv"
+  | "aud";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const valueOfCode = new Int8Array(128).fill(-1);

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIvgCCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZSLmAwoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIEhkKDG9wZXJhdGlvbl9pZBgLIAEoCUgFiAEBEhgKC21ldHJpY19uYW1lGAwgASgJSAaIAQESFgoJdW5pcXVlX2lkGA0gASgJSAeIAQESGAoQb3BlcmF0aW9uX2lzX25ldxgOIAEoCEIICgZfdmFsdWVCCwoJX2N1cnJlbmN5Qg4KDF9vY2N1cnJlZF9hdEIMCgpfZGVkdXBlX2lkQhIKEF9pZGVtcG90ZW5jeV9rZXlCDwoNX29wZXJhdGlvbl9pZEIOCgxfbWV0cmljX25hbWVCDAoKX3VuaXF1ZV9pZCJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAkihwMKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIWCg53aXRob3V0X3N5c3RlbRgLIAEoCEIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIn0KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIEhoKDXJlc29sdmVkX2Zyb20YAyABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSKJAgoWQWdncmVnYXRlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDWJ1Y2tldF9zdGFydHMYAyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgFIAMoCRI0Cgpjb25kaXRpb25zGAYgAygLMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudENvbmRpdGlvbhIVCg13aXRoX3Byb2ZpbGVzGAcgASgIEhIKCmV2ZW50c19tYXgYCCABKAUiMwoORXZlbnRDb25kaXRpb24SDQoFZmllbGQYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSJHChdBZ2dyZWdhdGVFdmVudHNSZXNwb25zZRIsCgZncm91cHMYASADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50R3JvdXAibwoKRXZlbnRHcm91cBIOCgZidWNrZXQYASABKAUSEwoLdmFsdWVzX2pzb24YAiADKAkSDQoFY291bnQYAyABKAMSEAoDc3VtGAQgASgJSACIAQESEwoLcHJvZmlsZV9pZHMYBSABKAxCBgoEX3N1bSIqChNHZXRXYXRlcm1hcmtSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJIo0BChRHZXRXYXRlcm1hcmtSZXNwb25zZRIyCg5yZWNvcmRlZF91cF90bxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHd2FpdGluZxgCIAMoCzIeLmRheWJvb2suZXZlbnQudjEuV2FpdGluZ0JhdGNoEhAKCGhhc19tb3JlGAMgASgIIlEKDFdhaXRpbmdCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIvCgtyZWNlaXZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoMRXZlbnRzTGlua2VkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSLQoGZXZlbnRzGAMgAygLMh0uZGF5Ym9vay5ldmVudC52MS5MaW5rZWRFdmVudCKAAQoLTGlua2VkRXZlbnQSDAoEdHlwZRgBIAEoCRIvCgtvY2N1cnJlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc291cmNlGAMgASgJEhUKCGN1cnJlbmN5GAQgASgJSACIAQFCCwoJX2N1cnJlbmN5IkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IkAKFEdldExhc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhMKC3Byb2ZpbGVfaWRzGAIgAygJIkkKFUdldExhc3RFdmVudHNSZXNwb25zZRIwCgtsYXN0X2V2ZW50cxgBIAMoCzIbLmRheWJvb2suZXZlbnQudjEuTGFzdEV2ZW50IlAKCUxhc3RFdmVudBISCgpwcm9maWxlX2lkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKwAQoMRXZlbnRKb2JJdGVtEisKBWV2ZW50GAEgASgLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EjkKB3Byb2ZpbGUYAiABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZVJlcXVlc3QSOAoGdXBkYXRlGAMgASgLMiguZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXF1ZXN0ImsKFUNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSLQoFaXRlbXMYAyADKAsyHi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iSXRlbSIYChZDcmVhdGVFdmVudEpvYlJlc3BvbnNlKl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAjKqBQoMRXZlbnRTZXJ2aWNlEl0KDFJlY29yZEV2ZW50cxIlLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVzcG9uc2USVAoJR2V0RXZlbnRzEiIuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXF1ZXN0GiMuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXNwb25zZRJXCgpMaXN0RXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1Jlc3BvbnNlEmYKD0FnZ3JlZ2F0ZUV2ZW50cxIoLmRheWJvb2suZXZlbnQudjEuQWdncmVnYXRlRXZlbnRzUmVxdWVzdBopLmRheWJvb2suZXZlbnQudjEuQWdncmVnYXRlRXZlbnRzUmVzcG9uc2USXQoMR2V0V2F0ZXJtYXJrEiUuZGF5Ym9vay5ldmVudC52MS5HZXRXYXRlcm1hcmtSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5HZXRXYXRlcm1hcmtSZXNwb25zZRJgCg1HZXRMYXN0RXZlbnRzEiYuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVxdWVzdBonLmRheWJvb2suZXZlbnQudjEuR2V0TGFzdEV2ZW50c1Jlc3BvbnNlEmMKDkNyZWF0ZUV2ZW50Sm9iEicuZGF5Ym9vay5ldmVudC52MS5DcmVhdGVFdmVudEpvYlJlcXVlc3QaKC5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVzcG9uc2ViBnByb3RvMw", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIvgCCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZSLmAwoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIEhkKDG9wZXJhdGlvbl9pZBgLIAEoCUgFiAEBEhgKC21ldHJpY19uYW1lGAwgASgJSAaIAQESFgoJdW5pcXVlX2lkGA0gASgJSAeIAQESGAoQb3BlcmF0aW9uX2lzX25ldxgOIAEoCEIICgZfdmFsdWVCCwoJX2N1cnJlbmN5Qg4KDF9vY2N1cnJlZF9hdEIMCgpfZGVkdXBlX2lkQhIKEF9pZGVtcG90ZW5jeV9rZXlCDwoNX29wZXJhdGlvbl9pZEIOCgxfbWV0cmljX25hbWVCDAoKX3VuaXF1ZV9pZCJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAkihwMKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIWCg53aXRob3V0X3N5c3RlbRgLIAEoCEIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIn0KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIEhoKDXJlc29sdmVkX2Zyb20YAyABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSLjAQoRVGFpbEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLgoFYWZ0ZXIYAiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SEQoEdHlwZRgDIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYBCABKAlIAYgBARITCgZzb3VyY2UYBSABKAlIAogBARIWCg53aXRob3V0X3N5c3RlbRgGIAEoCBINCgVsaW1pdBgHIAEoBUIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIscBChJUYWlsRXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudBIPCgdza2lwcGVkGAIgASgDEjEKCHBvc2l0aW9uGAMgASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEjIKDnJlY29yZGVkX3VwX3RvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghoYXNfbW9yZRgFIAEoCCKJAgoWQWdncmVnYXRlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDWJ1Y2tldF9zdGFydHMYAyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgFIAMoCRI0Cgpjb25kaXRpb25zGAYgAygLMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudENvbmRpdGlvbhIVCg13aXRoX3Byb2ZpbGVzGAcgASgIEhIKCmV2ZW50c19tYXgYCCABKAUiMwoORXZlbnRDb25kaXRpb24SDQoFZmllbGQYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSJHChdBZ2dyZWdhdGVFdmVudHNSZXNwb25zZRIsCgZncm91cHMYASADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50R3JvdXAibwoKRXZlbnRHcm91cBIOCgZidWNrZXQYASABKAUSEwoLdmFsdWVzX2pzb24YAiADKAkSDQoFY291bnQYAyABKAMSEAoDc3VtGAQgASgJSACIAQESEwoLcHJvZmlsZV9pZHMYBSABKAxCBgoEX3N1bSIqChNHZXRXYXRlcm1hcmtSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJIo0BChRHZXRXYXRlcm1hcmtSZXNwb25zZRIyCg5yZWNvcmRlZF91cF90bxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHd2FpdGluZxgCIAMoCzIeLmRheWJvb2suZXZlbnQudjEuV2FpdGluZ0JhdGNoEhAKCGhhc19tb3JlGAMgASgIIlEKDFdhaXRpbmdCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIvCgtyZWNlaXZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoMRXZlbnRzTGlua2VkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSLQoGZXZlbnRzGAMgAygLMh0uZGF5Ym9vay5ldmVudC52MS5MaW5rZWRFdmVudCKAAQoLTGlua2VkRXZlbnQSDAoEdHlwZRgBIAEoCRIvCgtvY2N1cnJlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc291cmNlGAMgASgJEhUKCGN1cnJlbmN5GAQgASgJSACIAQFCCwoJX2N1cnJlbmN5IkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IkAKFEdldExhc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhMKC3Byb2ZpbGVfaWRzGAIgAygJIkkKFUdldExhc3RFdmVudHNSZXNwb25zZRIwCgtsYXN0X2V2ZW50cxgBIAMoCzIbLmRheWJvb2suZXZlbnQudjEuTGFzdEV2ZW50IlAKCUxhc3RFdmVudBISCgpwcm9maWxlX2lkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKwAQoMRXZlbnRKb2JJdGVtEisKBWV2ZW50GAEgASgLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EjkKB3Byb2ZpbGUYAiABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZVJlcXVlc3QSOAoGdXBkYXRlGAMgASgLMiguZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXF1ZXN0ImsKFUNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSLQoFaXRlbXMYAyADKAsyHi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iSXRlbSIYChZDcmVhdGVFdmVudEpvYlJlc3BvbnNlKl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAjKDBgoMRXZlbnRTZXJ2aWNlEl0KDFJlY29yZEV2ZW50cxIlLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVzcG9uc2USVAoJR2V0RXZlbnRzEiIuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXF1ZXN0GiMuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXNwb25zZRJXCgpMaXN0RXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1Jlc3BvbnNlElcKClRhaWxFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLlRhaWxFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5UYWlsRXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlEmAKDUdldExhc3RFdmVudHMSJi5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVzcG9uc2USYwoOQ3JlYXRlRXZlbnRKb2ISJy5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBooLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXNwb25zZWIGcHJvdG8z", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -572,6 +572,118 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
   messageDesc(file_daybook_event_v1_event, 10);
 
 /**
+ * TailEventsRequest says from where, and what.
+ *
+ * @generated from message daybook.event.v1.TailEventsRequest
+ */
+export type TailEventsRequest = Message<"daybook.event.v1.TailEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Behind this place, by received_at. Absent: from now on, which answers with a position and no events.
+   *
+   * @generated from field: daybook.event.v1.EventPosition after = 2;
+   */
+  after?: EventPosition | undefined;
+
+  /**
+   * Only events of this type; normalised before use.
+   *
+   * @generated from field: optional string type = 3;
+   */
+  type?: string | undefined;
+
+  /**
+   * As in ListEventsRequest.
+   *
+   * @generated from field: optional string profile_id = 4;
+   */
+  profileId?: string | undefined;
+
+  /**
+   * Only events from this source.
+   *
+   * @generated from field: optional string source = 5;
+   */
+  source?: string | undefined;
+
+  /**
+   * Leave out those that the platform recorded itself.
+   *
+   * @generated from field: bool without_system = 6;
+   */
+  withoutSystem: boolean;
+
+  /**
+   * How many events to answer with: 0 to 200. The others are only counted.
+   *
+   * @generated from field: int32 limit = 7;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message daybook.event.v1.TailEventsRequest.
+ * Use `create(TailEventsRequestSchema)` to create a new message.
+ */
+export const TailEventsRequestSchema: GenMessage<TailEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 11);
+
+/**
+ * TailEventsResponse is what there is now.
+ *
+ * @generated from message daybook.event.v1.TailEventsResponse
+ */
+export type TailEventsResponse = Message<"daybook.event.v1.TailEventsResponse"> & {
+  /**
+   * The last of those that were recorded, newest first.
+   *
+   * @generated from field: repeated daybook.event.v1.Event events = 1;
+   */
+  events: Event[];
+
+  /**
+   * How many more there are between the place and the position: exact.
+   *
+   * @generated from field: int64 skipped = 2;
+   */
+  skipped: bigint;
+
+  /**
+   * Where to go on.
+   *
+   * @generated from field: daybook.event.v1.EventPosition position = 3;
+   */
+  position?: EventPosition | undefined;
+
+  /**
+   * Everything that was received up to then is on record.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_up_to = 4;
+   */
+  recordedUpTo?: Timestamp | undefined;
+
+  /**
+   * Too many events lie between the place and the instant: this answer ends before it, and the next should be asked for at once.
+   *
+   * @generated from field: bool has_more = 5;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.TailEventsResponse.
+ * Use `create(TailEventsResponseSchema)` to create a new message.
+ */
+export const TailEventsResponseSchema: GenMessage<TailEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 12);
+
+/**
  * AggregateEventsRequest says what to count.
  *
  * @generated from message daybook.event.v1.AggregateEventsRequest
@@ -639,7 +751,7 @@ export type AggregateEventsRequest = Message<"daybook.event.v1.AggregateEventsRe
  * Use `create(AggregateEventsRequestSchema)` to create a new message.
  */
 export const AggregateEventsRequestSchema: GenMessage<AggregateEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 11);
+  messageDesc(file_daybook_event_v1_event, 13);
 
 /**
  * EventCondition is one that an event fulfils or not.
@@ -667,7 +779,7 @@ export type EventCondition = Message<"daybook.event.v1.EventCondition"> & {
  * Use `create(EventConditionSchema)` to create a new message.
  */
 export const EventConditionSchema: GenMessage<EventCondition> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 12);
+  messageDesc(file_daybook_event_v1_event, 14);
 
 /**
  * AggregateEventsResponse holds what was found; buckets without events are left out.
@@ -688,7 +800,7 @@ export type AggregateEventsResponse = Message<"daybook.event.v1.AggregateEventsR
  * Use `create(AggregateEventsResponseSchema)` to create a new message.
  */
 export const AggregateEventsResponseSchema: GenMessage<AggregateEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 13);
+  messageDesc(file_daybook_event_v1_event, 15);
 
 /**
  * EventGroup is what the events of one group in one bucket come to.
@@ -737,7 +849,7 @@ export type EventGroup = Message<"daybook.event.v1.EventGroup"> & {
  * Use `create(EventGroupSchema)` to create a new message.
  */
 export const EventGroupSchema: GenMessage<EventGroup> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 14);
+  messageDesc(file_daybook_event_v1_event, 16);
 
 /**
  * GetWatermarkRequest names a property.
@@ -758,7 +870,7 @@ export type GetWatermarkRequest = Message<"daybook.event.v1.GetWatermarkRequest"
  * Use `create(GetWatermarkRequestSchema)` to create a new message.
  */
 export const GetWatermarkRequestSchema: GenMessage<GetWatermarkRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 15);
+  messageDesc(file_daybook_event_v1_event, 17);
 
 /**
  * GetWatermarkResponse is how far everything is known.
@@ -793,7 +905,7 @@ export type GetWatermarkResponse = Message<"daybook.event.v1.GetWatermarkRespons
  * Use `create(GetWatermarkResponseSchema)` to create a new message.
  */
 export const GetWatermarkResponseSchema: GenMessage<GetWatermarkResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 16);
+  messageDesc(file_daybook_event_v1_event, 18);
 
 /**
  * WaitingBatch is a message that may not have been taken yet.
@@ -821,7 +933,7 @@ export type WaitingBatch = Message<"daybook.event.v1.WaitingBatch"> & {
  * Use `create(WaitingBatchSchema)` to create a new message.
  */
 export const WaitingBatchSchema: GenMessage<WaitingBatch> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 17);
+  messageDesc(file_daybook_event_v1_event, 19);
 
 /**
  * EventsLinked goes over the bus, on subject `daybook.event.linked`, when anonymous events were linked to a profile: at least once.
@@ -856,7 +968,7 @@ export type EventsLinked = Message<"daybook.event.v1.EventsLinked"> & {
  * Use `create(EventsLinkedSchema)` to create a new message.
  */
 export const EventsLinkedSchema: GenMessage<EventsLinked> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 18);
+  messageDesc(file_daybook_event_v1_event, 20);
 
 /**
  * LinkedEvent is what counts of an event that was linked.
@@ -898,7 +1010,7 @@ export type LinkedEvent = Message<"daybook.event.v1.LinkedEvent"> & {
  * Use `create(LinkedEventSchema)` to create a new message.
  */
 export const LinkedEventSchema: GenMessage<LinkedEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 19);
+  messageDesc(file_daybook_event_v1_event, 21);
 
 /**
  * AnonymousEventsRecorded goes over the bus, on subject `daybook.event.anonymous`, when events were recorded under identifiers
@@ -927,7 +1039,7 @@ export type AnonymousEventsRecorded = Message<"daybook.event.v1.AnonymousEventsR
  * Use `create(AnonymousEventsRecordedSchema)` to create a new message.
  */
 export const AnonymousEventsRecordedSchema: GenMessage<AnonymousEventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 20);
+  messageDesc(file_daybook_event_v1_event, 22);
 
 /**
  * EventsRecorded goes over the bus, on subject `daybook.event.recorded`, for each batch that was committed: at least
@@ -963,7 +1075,7 @@ export type EventsRecorded = Message<"daybook.event.v1.EventsRecorded"> & {
  * Use `create(EventsRecordedSchema)` to create a new message.
  */
 export const EventsRecordedSchema: GenMessage<EventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 21);
+  messageDesc(file_daybook_event_v1_event, 23);
 
 /**
  * GetLastEventsRequest names profiles of one property.
@@ -991,7 +1103,7 @@ export type GetLastEventsRequest = Message<"daybook.event.v1.GetLastEventsReques
  * Use `create(GetLastEventsRequestSchema)` to create a new message.
  */
 export const GetLastEventsRequestSchema: GenMessage<GetLastEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 22);
+  messageDesc(file_daybook_event_v1_event, 24);
 
 /**
  * GetLastEventsResponse holds those that have events.
@@ -1012,7 +1124,7 @@ export type GetLastEventsResponse = Message<"daybook.event.v1.GetLastEventsRespo
  * Use `create(GetLastEventsResponseSchema)` to create a new message.
  */
 export const GetLastEventsResponseSchema: GenMessage<GetLastEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 23);
+  messageDesc(file_daybook_event_v1_event, 25);
 
 /**
  * LastEvent is when something last happened to a profile, other than what the platform recorded itself.
@@ -1040,7 +1152,7 @@ export type LastEvent = Message<"daybook.event.v1.LastEvent"> & {
  * Use `create(LastEventSchema)` to create a new message.
  */
 export const LastEventSchema: GenMessage<LastEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 24);
+  messageDesc(file_daybook_event_v1_event, 26);
 
 /**
  * EventJobItem is one event of a job.
@@ -1075,7 +1187,7 @@ export type EventJobItem = Message<"daybook.event.v1.EventJobItem"> & {
  * Use `create(EventJobItemSchema)` to create a new message.
  */
 export const EventJobItemSchema: GenMessage<EventJobItem> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 25);
+  messageDesc(file_daybook_event_v1_event, 27);
 
 /**
  * CreateEventJobRequest is a job.
@@ -1110,7 +1222,7 @@ export type CreateEventJobRequest = Message<"daybook.event.v1.CreateEventJobRequ
  * Use `create(CreateEventJobRequestSchema)` to create a new message.
  */
 export const CreateEventJobRequestSchema: GenMessage<CreateEventJobRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 26);
+  messageDesc(file_daybook_event_v1_event, 28);
 
 /**
  * CreateEventJobResponse says nothing.
@@ -1125,7 +1237,7 @@ export type CreateEventJobResponse = Message<"daybook.event.v1.CreateEventJobRes
  * Use `create(CreateEventJobResponseSchema)` to create a new message.
  */
 export const CreateEventJobResponseSchema: GenMessage<CreateEventJobResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 27);
+  messageDesc(file_daybook_event_v1_event, 29);
 
 /**
  * EventSort is what a list is in order of. Events of one instant are in order of id.
@@ -1204,6 +1316,17 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof ListEventsRequestSchema;
     output: typeof ListEventsResponseSchema;
+  },
+  /**
+   * TailEvents reads what was recorded since a position, in the order of receiving and only up to the instant until which everything is
+   * on record, so that whoever goes on from the position of the answer misses nothing and sees nothing twice.
+   *
+   * @generated from rpc daybook.event.v1.EventService.TailEvents
+   */
+  tailEvents: {
+    methodKind: "unary";
+    input: typeof TailEventsRequestSchema;
+    output: typeof TailEventsResponseSchema;
   },
   /**
    * AggregateEvents counts events of one type, by a group and by a span of time, straight from what is stored. It reads at most as
