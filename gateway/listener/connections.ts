@@ -2,7 +2,8 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
-import { clientOf, type IsTrusted } from "./addresses.ts";
+import { clientOf } from "#shared/values/client-address.ts";
+import type { IsTrusted } from "./addresses.ts";
 import type { ListenerLimits } from "./limits.ts";
 
 export interface Connection {

@@ -8,7 +8,7 @@ import { Gauge, type Registry } from "prom-client";
 import { DaybookError } from "#shared/values/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
 import { createBytesUnderWay, type BytesUnderWay, type Shortage } from "../bytes-under-way.ts";
-import { clientOf } from "../listener/addresses.ts";
+import { clientOf } from "#shared/values/client-address.ts";
 import { listShare, type ByteLimits, type PageLimits } from "../listener/limits.ts";
 
 declare module "fastify" {

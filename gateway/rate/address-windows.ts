@@ -1,5 +1,5 @@
 /** Rate windows of client addresses, for requests without a good key. Counted per gateway process. */
-import { clientOf } from "../listener/addresses.ts";
+import { clientOf } from "#shared/values/client-address.ts";
 import type { Rate } from "./limits.ts";
 import type { WindowClock } from "./window-clock.ts";
 
