@@ -57,6 +57,10 @@ const examples: Readonly<Record<ErrorCode, Example>> = {
   invalid_api_key: {
     message: "The API key is missing or not valid. Send it as: Authorization: Bearer <key>",
   },
+  sign_in_required: { message: "You are not signed in, or your session has ended. Sign in." },
+  wrong_password: { message: "The email or the password is not right." },
+  unknown_member: { message: "No member has this email. Ask an admin for an invitation." },
+  sign_in_again: { message: "This needs your password again, because your last sign-in was a while ago." },
   missing_scope: { message: "The API key lacks the scope events:write." },
   resource_not_found: { message: "There is no such event.", param: "id" },
   identity_conflict: { message: "The identifier belongs to another profile.", param: "identifiers.0" },
