@@ -5,6 +5,7 @@ import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { bindable, createServiceClient, type BoundClient } from "#shared/rpc/clients.ts";
@@ -22,6 +23,8 @@ export interface Clients {
   metrics: Client<typeof MetricService>;
   /** The internal clients, for operators. */
   internalClients: Client<typeof ClientService>;
+  /** Members of the dashboard, their sessions and the audit. */
+  members: Client<typeof MemberService>;
   /** Bus operations for operators, by service with an outbox. */
   outboxes: Record<"event" | "profile", Client<typeof BusService>>;
   /** Rejects unless a service is ready. */
@@ -43,6 +46,7 @@ export function createClients(transports: Transports): Clients {
     events: createServiceClient(EventService, transports.events),
     metrics: createServiceClient(MetricService, transports.metrics),
     internalClients: createServiceClient(ClientService, transports.identity),
+    members: createServiceClient(MemberService, transports.identity),
     outboxes: {
       event: createServiceClient(BusService, transports.events),
       profile: createServiceClient(BusService, transports.profiles),

@@ -5,6 +5,7 @@ import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
@@ -14,7 +15,7 @@ const patternsMax = 100;
 const patternLengthMax = 200;
 
 const { method: identity } = IdentityService;
-/** Methods that manage properties, keys and clients. A wildcard does not give them, so that nobody gets them unseen. */
+/** Methods that manage properties, keys, clients and members. A wildcard does not give them, so that nobody gets them unseen. */
 const onlyByName = new Set<object>([
   identity.createProperty,
   identity.updateProperty,
@@ -25,11 +26,13 @@ const onlyByName = new Set<object>([
   identity.rotateKey,
   identity.revokeKey,
   ...ClientService.methods,
+  ...MemberService.methods,
 ]);
 
 const services: readonly DescService[] = [
   IdentityService,
   ClientService,
+  MemberService,
   ProfileService,
   EventService,
   MetricService,
@@ -58,9 +61,10 @@ export function readMethods(patterns: readonly string[]): string[] {
   const errors = patterns.flatMap((pattern, index): FieldError[] => {
     if (methodsOf.has(pattern)) return [];
     const shown = isLongerThan(pattern, patternLengthMax) ? "a text that is too long" : JSON.stringify(pattern);
+    const named = [ClientService, MemberService].find(({ typeName }) => pattern === `${typeName}/*`);
     const message =
-      pattern === `${ClientService.typeName}/*`
-        ? `The methods of ${ClientService.typeName} are given by their names only.`
+      named !== undefined
+        ? `The methods of ${named.typeName} are given by their names only.`
         : `No service has the method ${shown}. Write it as ${EventService.typeName}/ListEvents, ` +
           `or ${EventService.typeName}/* for all of a service.`;
     return [{ code: "parameter_invalid", message, param: `methods[${index}]` }];

@@ -95,3 +95,88 @@ CREATE TABLE identity.operations (
 CREATE INDEX operations_expiry ON identity.operations (expires_at);
 -- Without a pending list, because one request would have to flush it for many.
 CREATE INDEX operations_subjects ON identity.operations USING gin (subjects) WITH (fastupdate = off) WHERE subjects IS NOT NULL;
+
+-- People who may open the dashboard. Few, so those that a property or a role has are found by reading all.
+CREATE TABLE identity.members (
+  id uuid PRIMARY KEY,
+  -- In normal form.
+  email text NOT NULL UNIQUE,
+  name text NOT NULL,
+  -- argon2id in PHC form; null for a member who signs in by an issuer only.
+  password_hash text,
+  -- The OpenID Connect issuer that she is bound to, and who she is there.
+  issuer text,
+  subject text,
+  -- [{"property_id": a UUID, or null for all properties, "role": "viewer"}]
+  grants jsonb NOT NULL,
+  is_admin boolean GENERATED ALWAYS AS (grants @> '[{"property_id": null, "role": "admin"}]') STORED,
+  created_at timestamptz NOT NULL,
+  last_seen_at timestamptz,
+  UNIQUE (issuer, subject),
+  CHECK (num_nulls(issuer, subject) IN (0, 2))
+) WITH (fillfactor = 70);
+CREATE INDEX members_admins ON identity.members (id) WHERE is_admin;
+
+-- Open setup links and invitations. One that is used, replaced or revoked is deleted.
+CREATE TABLE identity.member_links (
+  id uuid PRIMARY KEY,
+  -- SHA-256; the token is not stored.
+  token_hash bytea NOT NULL UNIQUE,
+  -- Whom it is for; null for the setup link.
+  email text UNIQUE,
+  -- As in members; empty keeps those of a member whom there is.
+  grants jsonb NOT NULL,
+  -- The member who made it; null for an operator.
+  invited_by uuid,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL
+);
+
+CREATE TABLE identity.member_sessions (
+  id uuid PRIMARY KEY,
+  member_id uuid NOT NULL REFERENCES identity.members (id) ON DELETE CASCADE,
+  -- SHA-256; the token is not stored.
+  token_hash bytea NOT NULL UNIQUE,
+  created_at timestamptz NOT NULL,
+  -- Written about once a minute. Without an index, so that a row is updated in place.
+  last_used_at timestamptz NOT NULL,
+  -- Until when sensitive acts are allowed.
+  fresh_until timestamptz NOT NULL,
+  address text NOT NULL,
+  user_agent text NOT NULL
+) WITH (fillfactor = 70);
+CREATE INDEX member_sessions_member ON identity.member_sessions (member_id, id);
+
+-- Attempts at passwords, counted before each is checked. See members/attempts.ts.
+CREATE TABLE identity.password_attempts (
+  -- SHA-256 of an email, a client address, or both.
+  subject bytea PRIMARY KEY,
+  -- Since the last right one.
+  failures integer NOT NULL CHECK (failures >= 0),
+  -- No attempt is checked before.
+  blocked_until timestamptz NOT NULL,
+  attempted_at timestamptz NOT NULL,
+  -- Of an email and an address: until when the member counts as known there.
+  known_until timestamptz
+) WITH (fillfactor = 50);
+CREATE INDEX password_attempts_age ON identity.password_attempts (attempted_at);
+
+-- Who did what in the dashboard. Rows are never changed, and deleted after two years.
+CREATE TABLE identity.audit (
+  -- A UUIDv7, so that entries sort by time.
+  id uuid PRIMARY KEY,
+  at timestamptz NOT NULL,
+  -- Without a foreign key: entries stay when a member goes. Null for an operator.
+  member_id uuid,
+  member_email text,
+  property_id uuid,
+  action text NOT NULL,
+  -- TypeIDs.
+  target_ids text[] NOT NULL,
+  address text NOT NULL,
+  request_id text NOT NULL,
+  succeeded boolean NOT NULL
+);
+CREATE INDEX audit_member ON identity.audit (member_id, id) WHERE member_id IS NOT NULL;
+CREATE INDEX audit_property ON identity.audit (property_id, id) WHERE property_id IS NOT NULL;
+CREATE INDEX audit_action ON identity.audit (action, id);

@@ -44,6 +44,12 @@ export const findProperty = statement<[id: Uuid], PropertyRow>(
   `SELECT ${columns} FROM identity.properties WHERE id = $1`,
 );
 
+/** Which of some ids properties have. */
+export const findProperties = statement<[ids: readonly Uuid[]], { id: Uuid }>(
+  "identity.properties.find_some",
+  `SELECT id FROM identity.properties WHERE id = ANY($1::uuid[])`,
+);
+
 export const listProperties = statement<[after: Uuid | null, limit: number], PropertyRow>(
   "identity.properties.list",
   `SELECT ${columns} FROM identity.properties WHERE ($1::uuid IS NULL OR id > $1) ORDER BY id LIMIT $2`,

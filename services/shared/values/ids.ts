@@ -14,6 +14,9 @@ export type Uuid = Brand<string, "Uuid">;
 /** The lowest UUID. */
 export const nilUuid = "00000000-0000-0000-0000-000000000000" as Uuid;
 
+/** The highest UUID. */
+export const highestUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff" as Uuid;
+
 /** The prefixes of TypeIDs. */
 export type IdPrefix =
   | "prof"

@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/signals.proto.
  */
 export const file_daybook_identity_v1_signals: GenFile = /*@__PURE__*/
-  fileDesc("CiFkYXlib29rL2lkZW50aXR5L3YxL3NpZ25hbHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEiMwoJS2V5RW5kaW5nEg4KBmtleV9pZBgBIAEoCRIWCgplbmRzX2luX21zGAIgASgNQgIYAWIGcHJvdG8z");
+  fileDesc("CiFkYXlib29rL2lkZW50aXR5L3YxL3NpZ25hbHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEiMwoJS2V5RW5kaW5nEg4KBmtleV9pZBgBIAEoCRIWCgplbmRzX2luX21zGAIgASgNQgIYASIiCg1TZXNzaW9uRW5kaW5nEhEKCW1lbWJlcl9pZBgBIAEoCWIGcHJvdG8z");
 
 /**
  * KeyEnding is signalled to every gateway when a key is revoked or replaced, so that none of them goes on taking a key that it remembers: each
@@ -41,4 +41,27 @@ export type KeyEnding = Message<"daybook.identity.v1.KeyEnding"> & {
  */
 export const KeyEndingSchema: GenMessage<KeyEnding> = /*@__PURE__*/
   messageDesc(file_daybook_identity_v1_signals, 0);
+
+/**
+ * SessionEnding is signalled to every gateway when sessions of a member end before their time: she signed out, or her roles or her
+ * password changed, or she was removed. Each gateway asks AuthenticateSession again about what it remembers of her sessions. It comes
+ * at most once; a gateway that it does not reach asks 5 seconds later.
+ *
+ * @generated from message daybook.identity.v1.SessionEnding
+ */
+export type SessionEnding = Message<"daybook.identity.v1.SessionEnding"> & {
+  /**
+   * TypeID with prefix `mem`.
+   *
+   * @generated from field: string member_id = 1;
+   */
+  memberId: string;
+};
+
+/**
+ * Describes the message daybook.identity.v1.SessionEnding.
+ * Use `create(SessionEndingSchema)` to create a new message.
+ */
+export const SessionEndingSchema: GenMessage<SessionEnding> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_signals, 1);
 
