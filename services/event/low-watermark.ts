@@ -9,7 +9,7 @@ import type { Log } from "#shared/process/log.ts";
 import { type Database } from "#shared/database/postgres.ts";
 import { isDatabaseAway } from "#shared/database/failures.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
-import { formatMicros } from "#shared/values/time.ts";
+import { formatMicros, type Instant } from "#shared/values/time.ts";
 import { deleteWriter, markIdle, writeWatermark, writeWatermarkDurably } from "./sql/writers.ts";
 
 /** The low watermark of this process. */
@@ -31,6 +31,14 @@ export interface LowWatermark {
  */
 export function checkHeld(clock: Clock, now: Micros): void {
   if (clock.nowMicros() - now > heldMaxMs * 1000) throw serviceUnavailable(new Error("recording took too long"));
+}
+
+// Maximum difference of the processes' clocks, because an idle process takes its next instant from its own clock.
+const clockDifferenceMaxMicros = 250_000;
+
+/** The highest watermark that readers may take: an instant before that of any event that is still to be received. */
+export function watermarkMax(clock: Clock): Instant {
+  return formatMicros(clock.nowMicros() - clockDifferenceMaxMicros);
 }
 
 const beatIntervalMs = 250;

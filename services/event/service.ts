@@ -23,6 +23,7 @@ import { getLastEvents } from "./rpc/get-last-events.ts";
 import { getWatermark } from "./rpc/get-watermark.ts";
 import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
+import { tailEvents } from "./rpc/tail-events.ts";
 import { anonymousSubject } from "./storing.ts";
 import { probe } from "./sql/events.ts";
 import { createEventTypes } from "./types.ts";
@@ -52,6 +53,7 @@ export function createEvent(
         recordEvents: recordEvents(context),
         getEvents: getEvents(context),
         listEvents: listEvents(context),
+        tailEvents: tailEvents(context),
         aggregateEvents: aggregateEvents(context),
         getWatermark: getWatermark(context),
         getLastEvents: getLastEvents(context),

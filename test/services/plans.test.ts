@@ -28,7 +28,8 @@ import {
   findReceivedSince,
   linkEvents,
 } from "../../services/event/sql/profile-events.ts";
-import { readWatermark } from "../../services/event/sql/writers.ts";
+import { tailEvents } from "../../services/event/sql/tail.ts";
+import { readLowestWatermark, readWatermark } from "../../services/event/sql/writers.ts";
 import { operations as metricOperations } from "../../services/metric/sql/operations.ts";
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
@@ -184,8 +185,8 @@ const metric = {
 const claimed = { kind: "dedupe_id", key: "a", event_id: id, fingerprint: null, expires_at: now };
 const outbox = outboxStatements("event");
 
-// All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox.
-const [ofAllJobs, ofAllMessages, ofRound] = [400, 400, 400];
+// All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox; all processes.
+const [ofAllJobs, ofAllMessages, ofRound, ofAllWriters] = [400, 400, 400, 100];
 
 const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["profiles by id", (db) => readProfiles(db, [id, [id]])],
@@ -254,6 +255,8 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ],
   ["keys of events", (db) => findKeys(db, [id, now, [{ kind: "dedupe_id", key: "a" }]])],
   ["how far recording is", (db) => readWatermark(db, [id, "a", now, 1]), ofAllMessages],
+  ["how far recording is, alone", (db) => readLowestWatermark(db, [now]), ofAllWriters],
+  ["events since a position", (db) => tailEvents(db, [id, now, id, now, 10, 10, "a.b", "api", true, [id]])],
   ["merges since one", (db) => listMerges(db, [id, id, 1])],
   ["metrics to write to", (db) => lockMetrics(db, [id, ["a.b"]])],
   ["metrics that are written", (db) => updateMetrics(db, [id, [metric]])],

@@ -2,21 +2,19 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GetWatermarkResponseSchema, type EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { decodeId } from "#shared/values/ids.ts";
-import { formatMicros, toTimestamp } from "#shared/values/time.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "../context.ts";
+import { watermarkMax } from "../low-watermark.ts";
 import { recordedSubject } from "../storing.ts";
 import { readWatermark } from "../sql/writers.ts";
 
 const batchesMax = 1_000;
-// Maximum difference of the processes' clocks, because an idle process takes its next instant from its own clock.
-const clockDifferenceMaxMicros = 250_000;
 
 export function getWatermark({ database, clock }: EventContext): ServiceImpl<typeof EventService>["getWatermark"] {
   return async ({ propertyId }) => {
     const property = decodeId("prop", propertyId, "property_id");
-    const now = formatMicros(clock.nowMicros() - clockDifferenceMaxMicros);
     // One more row than returned shows whether there are more.
-    const rows = await readWatermark(database, [property, recordedSubject, now, batchesMax + 1]);
+    const rows = await readWatermark(database, [property, recordedSubject, watermarkMax(clock), batchesMax + 1]);
     const [first] = rows;
     if (!first) throw new Error("there is always a watermark");
     const waiting = rows.flatMap(({ batch_id: batchId, received_at: receivedAt }) =>

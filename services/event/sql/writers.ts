@@ -46,6 +46,15 @@ export interface WatermarkRow {
   received_at: Micros | null;
 }
 
+const lowest = (now: string): string =>
+  `SELECT least(min(low_watermark), ${now}) AS recorded_up_to FROM event.writers WHERE seen_at > now() - interval '1 minute'`;
+
+/** Reads the lowest watermark alone. */
+export const readLowestWatermark = statement<[now: Instant], { recorded_up_to: Micros }>(
+  "event.writers.read_lowest_watermark",
+  lowest("$1::timestamptz"),
+);
+
 /**
  * Reads the lowest watermark and the pending messages in one snapshot. An event up to the watermark is counted,
  * unless a pending message announces it.
@@ -57,7 +66,7 @@ export const readWatermark = statement<
   "event.writers.read_watermark",
   `SELECT writers.recorded_up_to, waiting.id AS batch_id, waiting.received_at
    FROM (
-     SELECT least(min(low_watermark), $3) AS recorded_up_to FROM event.writers WHERE seen_at > now() - interval '1 minute'
+     ${lowest("$3")}
    ) writers
    LEFT JOIN LATERAL (
      SELECT id, received_at FROM event.outbox

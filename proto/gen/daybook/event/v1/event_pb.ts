@@ -641,7 +641,7 @@ export const TailEventsRequestSchema: GenMessage<TailEventsRequest> = /*@__PURE_
  */
 export type TailEventsResponse = Message<"daybook.event.v1.TailEventsResponse"> & {
   /**
-   * The last of those that were recorded, newest first.
+   * The last of those that were recorded, newest first. At most 4 MiB; the others are only counted.
    *
    * @generated from field: repeated daybook.event.v1.Event events = 1;
    */
@@ -655,7 +655,7 @@ export type TailEventsResponse = Message<"daybook.event.v1.TailEventsResponse"> 
   skipped: bigint;
 
   /**
-   * Where to go on.
+   * Where to go on: behind everything that was looked at, wanted or not. It need not be the place of an event.
    *
    * @generated from field: daybook.event.v1.EventPosition position = 3;
    */
@@ -1319,7 +1319,8 @@ export const EventService: GenService<{
   },
   /**
    * TailEvents reads what was recorded since a position, in the order of receiving and only up to the instant until which everything is
-   * on record, so that whoever goes on from the position of the answer misses nothing and sees nothing twice.
+   * on record, so that whoever goes on from the position of the answer misses nothing and sees nothing twice. A call reads at most
+   * 100,000 rows.
    *
    * @generated from rpc daybook.event.v1.EventService.TailEvents
    */
