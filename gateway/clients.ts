@@ -8,8 +8,10 @@ import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { Process } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
 import { bindable, createServiceClient, type BoundClient } from "#shared/rpc/clients.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
+import { describeProcesses } from "./processes.ts";
 
 export const serviceNames = ["identity", "profiles", "events", "metrics"] as const;
 export type ServiceName = (typeof serviceNames)[number];
@@ -29,6 +31,8 @@ export interface Clients {
   outboxes: Record<"event" | "profile", Client<typeof BusService>>;
   /** Rejects unless a service is ready. */
   checkReady: (name: ServiceName) => Promise<void>;
+  /** Asks this gateway and every replica of every service who they are. One that does not answer is not ready. */
+  describeProcesses: () => Promise<Process[]>;
 }
 
 /** The services bound to one request: calls take no options and fail with a DaybookError. */
@@ -51,6 +55,7 @@ export function createClients(transports: Transports): Clients {
       event: createServiceClient(BusService, transports.events),
       profile: createServiceClient(BusService, transports.profiles),
     },
+    describeProcesses: () => describeProcesses(transports),
     async checkReady(name) {
       await health[name].checkHealth({}, systemCall("gateway", readyTimeoutMs));
     },

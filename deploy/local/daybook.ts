@@ -100,7 +100,8 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     const { database, reads } = pools;
     return { database, reads, bus, clock, log: log.child({ service: name }), registry };
   };
-  const transportTo = (service: Service): Transport => inProcessTransport(serviceRoutes(service, bus), log, registry);
+  const transportTo = (name: string, service: Service): Transport =>
+    inProcessTransport(serviceRoutes(name, service, bus), log, registry);
 
   let isNew = false;
   const { bootstrapKeys, outboxBytesMax } = options;
@@ -110,15 +111,15 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     { bootstrapKeys, onBootstrap: () => (isNew = true) },
   );
   const profile = createProfile(contextOf("profile"), { outboxBytesMax });
-  const profiles = transportTo(profile);
+  const profiles = transportTo("profile", profile);
   const profileClient = createServiceClient(ProfileService, profiles);
-  const identities = transportTo(identity);
+  const identities = transportTo("identity", identity);
   const event = createEvent(
     contextOf("event"),
     { identity: createServiceClient(IdentityService, identities), profiles: profileClient },
     { ...options.event, outboxBytesMax },
   );
-  const events = transportTo(event);
+  const events = transportTo("event", event);
   const metric = createMetric(contextOf("metric"), {
     events: createServiceClient(EventService, events),
     profiles: profileClient,
@@ -136,7 +137,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     identity: identities,
     profiles,
     events,
-    metrics: transportTo(metric),
+    metrics: transportTo("metric", metric),
   };
   const clients = createClients(transports);
   const readiness = createGatewayReadiness(clients);

@@ -15,9 +15,11 @@ import { buildIntervalMs, forgetExpired, forgetIntervalMs } from "./maintenance.
 import { createProfileOrdinals } from "./ordinals.ts";
 import { aggregateMetric } from "./rpc/aggregate-metric.ts";
 import { createMetric as create } from "./rpc/create-metric.ts";
+import { describeActivity } from "./rpc/describe-activity.ts";
 import { describeRollups } from "./rpc/describe-rollups.ts";
 import { getMetrics } from "./rpc/get-metrics.ts";
 import { listMetrics } from "./rpc/list-metrics.ts";
+import { listSparklines } from "./rpc/list-sparklines.ts";
 import { rebuildRollups } from "./rpc/rebuild-rollups.ts";
 import { updateMetric } from "./rpc/update-metric.ts";
 import { probe } from "./sql/metrics.ts";
@@ -43,6 +45,8 @@ export function createMetric(
         describeRollups: describeRollups(context),
         createMetric: create(context),
         updateMetric: updateMetric(context),
+        describeActivity: describeActivity(context),
+        listSparklines: listSparklines(context),
       });
     },
     async start() {

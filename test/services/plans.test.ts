@@ -34,6 +34,7 @@ import { operations as metricOperations } from "../../services/metric/sql/operat
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, returnRequests } from "../../services/identity/sql/rate-windows.ts";
+import { countByDay, findAnyEvents, sumActivity } from "../../services/metric/sql/activity.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findMerges, findOrdinals } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
@@ -185,8 +186,9 @@ const metric = {
 const claimed = { kind: "dedupe_id", key: "a", event_id: id, fingerprint: null, expires_at: now };
 const outbox = outboxStatements("event");
 
-// All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox; all processes.
-const [ofAllJobs, ofAllMessages, ofRound, ofAllWriters] = [400, 400, 400, 100];
+// All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox; all processes;
+// all metrics of a property, of which there are at most 20,000.
+const [ofAllJobs, ofAllMessages, ofRound, ofAllWriters, ofAllMetrics] = [400, 400, 400, 100, 4000];
 
 const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["profiles by id", (db) => readProfiles(db, [id, [id]])],
@@ -265,6 +267,9 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["survivors by number", (db) => findMerges(db, [id, [1]])],
   ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null])],
   ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null, now, "", "", 10])],
+  ["the days of some metrics", (db) => countByDay(db, [id, [id], 1, now, now, [now], 10])],
+  ["the days of all metrics", (db) => sumActivity(db, [id, 1, now, now, [now], "a.b", 10]), ofAllMetrics],
+  ["whether there is any event", (db) => findAnyEvents(db, [id]), ofAllMetrics],
   [
     "sets to add to",
     (db) => readSets(db, [id, 1, [{ metric_id: id, period: now, source: "a", currency: "EUR", at: 0 }]]),

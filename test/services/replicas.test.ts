@@ -6,6 +6,9 @@ import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { lookUpIntervalMs } from "#shared/rpc/sessions.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
+import { version } from "#shared/process/version.ts";
+import { describeProcesses } from "../../gateway/processes.ts";
+import { describeOnMesh } from "../support/daybook.ts";
 import { eventually, freePort, startNode, type RunningProcess } from "../support/processes.ts";
 
 const credential = "a credential of replicas in tests";
@@ -182,4 +185,45 @@ test("a name without an address is an error that says so", async () => {
   const resolve = async (): Promise<string[]> => [];
   const client = createClient(HealthService, http2Transport("http://service.test:1", credential, resolve));
   await expect(client.checkHealth({})).rejects.toThrow("no address of http://service.test:1 takes a connection");
+});
+
+test("every replica is asked who it is, and one that hangs or is gone is not ready", async () => {
+  const replicas = await Promise.all([one, two, three].map((host) => start(host)));
+  addresses = [one, two, three];
+  const transport = http2Transport(`http://service.test:${port}`, credential, async () => addresses);
+  const nowhere = http2Transport(`http://nowhere.test:${port}`, credential, async () => {
+    throw new Error("no such name");
+  });
+  const transports = { identity: transport, profiles: nowhere, events: nowhere, metrics: nowhere };
+  const readyOf = async () =>
+    (await describeProcesses(transports)).map(({ name, address, ready }) => [name, address, ready]);
+  const others = ["event", "metric", "profile"].map((name) => [name, undefined, false]);
+  const [gateway, first, second, third] = [
+    ["gateway", undefined, true],
+    ...[one, two, three].map((host) => ["identity", `http://${host}:${port}`, true]),
+  ];
+  const isAbove = (row: unknown[] | undefined): unknown[] => [row?.[0], row?.[1], false];
+  const [before, , after] = [others.slice(0, 1), others, others.slice(1)];
+  expect(await readyOf()).toEqual([gateway, ...before, first, second, third, ...after]);
+  replicas[1]?.child.kill("SIGSTOP");
+  owner.defer(async () => void replicas[1]?.child.kill("SIGCONT"));
+  replicas[2]?.child.kill("SIGKILL");
+  await replicas[2]?.ended;
+  const asked = performance.now();
+  expect(await readyOf()).toEqual([gateway, ...before, first, isAbove(second), isAbove(third), ...after]);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+  for (const { ready, reason } of await describeProcesses(transports))
+    expect(ready || (reason ?? "") !== "").toBe(true);
+});
+
+describeOnMesh("processes", (daybook) => {
+  test("say their name, version, id and begin", async () => {
+    const processes = await daybook().clients.describeProcesses();
+    expect(processes.map(({ name }) => name)).toEqual(["gateway", "event", "identity", "metric", "profile"]);
+    for (const { name, reason, ...process } of processes) {
+      expect([name, reason]).toEqual([name, undefined]);
+      expect(process).toMatchObject({ ready: true, version, instanceId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+      expect(Number(process.startedAt?.seconds)).toBeLessThanOrEqual(Date.now() / 1000);
+    }
+  });
 });

@@ -118,7 +118,7 @@ export async function runService<Settings>(definition: ServiceDefinition<Setting
     );
     await startService(service, log, stopping, () => pools.check());
     const { findClient = askIdentity(http2Transport(settings.identityUrls, internalToken)) } = service;
-    const routes = serviceRoutes(service, bus);
+    const routes = serviceRoutes(name, service, bus);
     owner.own(await serveRpc({ routes, credentials, findClient, host, port: settings.port, log, registry }));
     ready = () => service.checkReady();
     // Owned last, so closed first: load balancers turn away before connections end.

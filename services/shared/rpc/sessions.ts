@@ -12,7 +12,13 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import type { Http2SessionManager } from "@connectrpc/connect-node";
 import { Replica } from "./replica.ts";
 
-export type Sessions = Pick<Http2SessionManager, "authority" | "request" | "notifyResponseByteRead">;
+/** The connections that calls take. */
+export type Connections = Pick<Http2SessionManager, "authority" | "request" | "notifyResponseByteRead">;
+
+export interface Sessions extends Connections {
+  /** Each address of the service, with the connections of calls that go to it alone. */
+  replicas(): Promise<Map<string, Connections>>;
+}
 
 /** Finds the addresses of a name. */
 export type Resolve = (name: string) => Promise<string[]>;
@@ -100,6 +106,21 @@ export function createSessions(
 
   return {
     authority: services[0]?.origin ?? "",
+    async replicas() {
+      const failure = replicas.size === 0 ? await lookUp(0) : undefined;
+      void lookUp(lookUpIntervalMs);
+      if (failure !== undefined) throw failure;
+      return new Map(
+        [...replicas].map(([url, replica]) => [
+          url,
+          {
+            authority: services[0]?.origin ?? "",
+            request: (...request) => replica.request(...request),
+            notifyResponseByteRead: (stream) => replica.noteRead(stream),
+          } satisfies Connections,
+        ]),
+      );
+    },
     notifyResponseByteRead: (stream) => owners.get(stream)?.noteRead(stream),
     async request(method, path, headers, requestOptions) {
       let failure = replicas.size === 0 ? await lookUp(0) : undefined;

@@ -2,7 +2,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { showCredential, tellCall } from "./interceptors.ts";
-import { createSessions, repeatRefused, type Resolve } from "./sessions.ts";
+import { createSessions, repeatRefused, type Connections, type Resolve } from "./sessions.ts";
 
 /** Bytes of one request: a batch of the largest size, with room for its envelope. */
 export const requestBytesMax = 16 * 1024 * 1024;
@@ -20,12 +20,39 @@ export const sessionMegabytesMax = 1024;
  */
 export function http2Transport(urls: string | readonly string[], credential: string, resolve?: Resolve): Transport {
   const list = typeof urls === "string" ? [urls] : urls;
-  return createConnectTransport({
-    baseUrl: list[0] ?? "",
-    httpVersion: "2",
-    interceptors: [tellCall, showCredential(credential), repeatRefused],
-    // Within one cluster compression costs more time than it saves.
-    acceptCompression: [],
-    sessionManager: createSessions(list, { maxSessionMemory: sessionMegabytesMax }, resolve),
-  });
+  const transportOver = (sessionManager: Connections): Transport =>
+    createConnectTransport({
+      baseUrl: list[0] ?? "",
+      httpVersion: "2",
+      interceptors: [tellCall, showCredential(credential), repeatRefused],
+      // Within one cluster compression costs more time than it saves.
+      acceptCompression: [],
+      sessionManager,
+    });
+  const sessions = createSessions(list, { maxSessionMemory: sessionMegabytesMax }, resolve);
+  const transport = transportOver(sessions);
+  listReplicas.set(transport, async () =>
+    [...(await sessions.replicas())].map(([address, connections]) => ({
+      address,
+      transport: transportOver(connections),
+    })),
+  );
+  return transport;
+}
+
+/** An address of a service, and a transport whose calls go to it alone. */
+export interface ReplicaTransport {
+  /** Such as `http://10.0.0.7:8101`. */
+  address: string;
+  transport: Transport;
+}
+
+const listReplicas = new WeakMap<Transport, () => Promise<ReplicaTransport[]>>();
+
+/**
+ * The addresses of a service to which a transport of http2Transport spreads its calls; undefined for other transports.
+ * @throws Error when no address is known, because the name cannot be looked up.
+ */
+export async function replicasOf(transport: Transport): Promise<ReplicaTransport[] | undefined> {
+  return listReplicas.get(transport)?.();
 }

@@ -4,13 +4,15 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file daybook/common/v1/health.proto.
  */
 export const file_daybook_common_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("Ch5kYXlib29rL2NvbW1vbi92MS9oZWFsdGgucHJvdG8SEWRheWJvb2suY29tbW9uLnYxIhQKEkNoZWNrSGVhbHRoUmVxdWVzdCIVChNDaGVja0hlYWx0aFJlc3BvbnNlMm0KDUhlYWx0aFNlcnZpY2USXAoLQ2hlY2tIZWFsdGgSJS5kYXlib29rLmNvbW1vbi52MS5DaGVja0hlYWx0aFJlcXVlc3QaJi5kYXlib29rLmNvbW1vbi52MS5DaGVja0hlYWx0aFJlc3BvbnNlYgZwcm90bzM");
+  fileDesc("Ch5kYXlib29rL2NvbW1vbi92MS9oZWFsdGgucHJvdG8SEWRheWJvb2suY29tbW9uLnYxIhQKEkNoZWNrSGVhbHRoUmVxdWVzdCJ5ChNDaGVja0hlYWx0aFJlc3BvbnNlEgwKBG5hbWUYASABKAkSEwoLaW5zdGFuY2VfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoCRIuCgpzdGFydGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDJtCg1IZWFsdGhTZXJ2aWNlElwKC0NoZWNrSGVhbHRoEiUuZGF5Ym9vay5jb21tb24udjEuQ2hlY2tIZWFsdGhSZXF1ZXN0GiYuZGF5Ym9vay5jb21tb24udjEuQ2hlY2tIZWFsdGhSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * CheckHealthRequest asks.
@@ -28,11 +30,38 @@ export const CheckHealthRequestSchema: GenMessage<CheckHealthRequest> = /*@__PUR
   messageDesc(file_daybook_common_v1_health, 0);
 
 /**
- * CheckHealthResponse says yes.
+ * CheckHealthResponse says yes, and who says it.
  *
  * @generated from message daybook.common.v1.CheckHealthResponse
  */
 export type CheckHealthResponse = Message<"daybook.common.v1.CheckHealthResponse"> & {
+  /**
+   * The name of the service.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Names the process among all, as long as it runs: a UUID.
+   *
+   * @generated from field: string instance_id = 2;
+   */
+  instanceId: string;
+
+  /**
+   * The version of Daybook that it runs.
+   *
+   * @generated from field: string version = 3;
+   */
+  version: string;
+
+  /**
+   * When the process began.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 4;
+   */
+  startedAt?: Timestamp | undefined;
 };
 
 /**

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIvgCCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZSLmAwoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIEhkKDG9wZXJhdGlvbl9pZBgLIAEoCUgFiAEBEhgKC21ldHJpY19uYW1lGAwgASgJSAaIAQESFgoJdW5pcXVlX2lkGA0gASgJSAeIAQESGAoQb3BlcmF0aW9uX2lzX25ldxgOIAEoCEIICgZfdmFsdWVCCwoJX2N1cnJlbmN5Qg4KDF9vY2N1cnJlZF9hdEIMCgpfZGVkdXBlX2lkQhIKEF9pZGVtcG90ZW5jeV9rZXlCDwoNX29wZXJhdGlvbl9pZEIOCgxfbWV0cmljX25hbWVCDAoKX3VuaXF1ZV9pZCJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAkihwMKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIWCg53aXRob3V0X3N5c3RlbRgLIAEoCEIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIn0KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIEhoKDXJlc29sdmVkX2Zyb20YAyABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSLjAQoRVGFpbEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLgoFYWZ0ZXIYAiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SEQoEdHlwZRgDIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYBCABKAlIAYgBARITCgZzb3VyY2UYBSABKAlIAogBARIWCg53aXRob3V0X3N5c3RlbRgGIAEoCBINCgVsaW1pdBgHIAEoBUIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIscBChJUYWlsRXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudBIPCgdza2lwcGVkGAIgASgDEjEKCHBvc2l0aW9uGAMgASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEjIKDnJlY29yZGVkX3VwX3RvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghoYXNfbW9yZRgFIAEoCCKJAgoWQWdncmVnYXRlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDWJ1Y2tldF9zdGFydHMYAyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgFIAMoCRI0Cgpjb25kaXRpb25zGAYgAygLMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudENvbmRpdGlvbhIVCg13aXRoX3Byb2ZpbGVzGAcgASgIEhIKCmV2ZW50c19tYXgYCCABKAUiMwoORXZlbnRDb25kaXRpb24SDQoFZmllbGQYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSJHChdBZ2dyZWdhdGVFdmVudHNSZXNwb25zZRIsCgZncm91cHMYASADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50R3JvdXAibwoKRXZlbnRHcm91cBIOCgZidWNrZXQYASABKAUSEwoLdmFsdWVzX2pzb24YAiADKAkSDQoFY291bnQYAyABKAMSEAoDc3VtGAQgASgJSACIAQESEwoLcHJvZmlsZV9pZHMYBSABKAxCBgoEX3N1bSIqChNHZXRXYXRlcm1hcmtSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJIo0BChRHZXRXYXRlcm1hcmtSZXNwb25zZRIyCg5yZWNvcmRlZF91cF90bxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHd2FpdGluZxgCIAMoCzIeLmRheWJvb2suZXZlbnQudjEuV2FpdGluZ0JhdGNoEhAKCGhhc19tb3JlGAMgASgIIlEKDFdhaXRpbmdCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIvCgtyZWNlaXZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoMRXZlbnRzTGlua2VkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSLQoGZXZlbnRzGAMgAygLMh0uZGF5Ym9vay5ldmVudC52MS5MaW5rZWRFdmVudCKAAQoLTGlua2VkRXZlbnQSDAoEdHlwZRgBIAEoCRIvCgtvY2N1cnJlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc291cmNlGAMgASgJEhUKCGN1cnJlbmN5GAQgASgJSACIAQFCCwoJX2N1cnJlbmN5IkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IkAKFEdldExhc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhMKC3Byb2ZpbGVfaWRzGAIgAygJIkkKFUdldExhc3RFdmVudHNSZXNwb25zZRIwCgtsYXN0X2V2ZW50cxgBIAMoCzIbLmRheWJvb2suZXZlbnQudjEuTGFzdEV2ZW50IlAKCUxhc3RFdmVudBISCgpwcm9maWxlX2lkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKwAQoMRXZlbnRKb2JJdGVtEisKBWV2ZW50GAEgASgLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EjkKB3Byb2ZpbGUYAiABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZVJlcXVlc3QSOAoGdXBkYXRlGAMgASgLMiguZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXF1ZXN0ImsKFUNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSLQoFaXRlbXMYAyADKAsyHi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iSXRlbSIYChZDcmVhdGVFdmVudEpvYlJlc3BvbnNlKl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAjKDBgoMRXZlbnRTZXJ2aWNlEl0KDFJlY29yZEV2ZW50cxIlLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVzcG9uc2USVAoJR2V0RXZlbnRzEiIuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXF1ZXN0GiMuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXNwb25zZRJXCgpMaXN0RXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1Jlc3BvbnNlElcKClRhaWxFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLlRhaWxFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5UYWlsRXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlEmAKDUdldExhc3RFdmVudHMSJi5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVzcG9uc2USYwoOQ3JlYXRlRXZlbnRKb2ISJy5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBooLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXNwb25zZWIGcHJvdG8z", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIvgCCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZSLmAwoKRXZlbnRJbnB1dBIMCgR0eXBlGAEgASgJEjUKB3Byb2ZpbGUYAiABKAsyJC5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZVJlZmVyZW5jZRIXCg9wcm9wZXJ0aWVzX2pzb24YAyABKAkSEgoFdmFsdWUYBCABKAlIAIgBARIVCghjdXJyZW5jeRgFIAEoCUgBiAEBEhgKC29jY3VycmVkX2F0GAYgASgJSAKIAQESFgoJZGVkdXBlX2lkGAcgASgJSAOIAQESHAoPaWRlbXBvdGVuY3lfa2V5GAggASgJSASIAQESDgoGc291cmNlGAkgASgJEhAKCGJhY2tmaWxsGAogASgIEhkKDG9wZXJhdGlvbl9pZBgLIAEoCUgFiAEBEhgKC21ldHJpY19uYW1lGAwgASgJSAaIAQESFgoJdW5pcXVlX2lkGA0gASgJSAeIAQESGAoQb3BlcmF0aW9uX2lzX25ldxgOIAEoCEIICgZfdmFsdWVCCwoJX2N1cnJlbmN5Qg4KDF9vY2N1cnJlZF9hdEIMCgpfZGVkdXBlX2lkQhIKEF9pZGVtcG90ZW5jeV9rZXlCDwoNX29wZXJhdGlvbl9pZEIOCgxfbWV0cmljX25hbWVCDAoKX3VuaXF1ZV9pZCJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAkihwMKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIWCg53aXRob3V0X3N5c3RlbRgLIAEoCEIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIn0KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIEhoKDXJlc29sdmVkX2Zyb20YAyABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSLjAQoRVGFpbEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLgoFYWZ0ZXIYAiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SEQoEdHlwZRgDIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYBCABKAlIAYgBARITCgZzb3VyY2UYBSABKAlIAogBARIWCg53aXRob3V0X3N5c3RlbRgGIAEoCBINCgVsaW1pdBgHIAEoBUIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIscBChJUYWlsRXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudBIPCgdza2lwcGVkGAIgASgDEjEKCHBvc2l0aW9uGAMgASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEjIKDnJlY29yZGVkX3VwX3RvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghoYXNfbW9yZRgFIAEoCCKJAgoWQWdncmVnYXRlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDWJ1Y2tldF9zdGFydHMYAyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgFIAMoCRI0Cgpjb25kaXRpb25zGAYgAygLMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudENvbmRpdGlvbhIVCg13aXRoX3Byb2ZpbGVzGAcgASgIEhIKCmV2ZW50c19tYXgYCCABKAUiMwoORXZlbnRDb25kaXRpb24SDQoFZmllbGQYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSJHChdBZ2dyZWdhdGVFdmVudHNSZXNwb25zZRIsCgZncm91cHMYASADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50R3JvdXAibwoKRXZlbnRHcm91cBIOCgZidWNrZXQYASABKAUSEwoLdmFsdWVzX2pzb24YAiADKAkSDQoFY291bnQYAyABKAMSEAoDc3VtGAQgASgJSACIAQESEwoLcHJvZmlsZV9pZHMYBSABKAxCBgoEX3N1bSIqChNHZXRXYXRlcm1hcmtSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJIo0BChRHZXRXYXRlcm1hcmtSZXNwb25zZRIyCg5yZWNvcmRlZF91cF90bxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHd2FpdGluZxgCIAMoCzIeLmRheWJvb2suZXZlbnQudjEuV2FpdGluZ0JhdGNoEhAKCGhhc19tb3JlGAMgASgIIlEKDFdhaXRpbmdCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIvCgtyZWNlaXZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoMRXZlbnRzTGlua2VkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSLQoGZXZlbnRzGAMgAygLMh0uZGF5Ym9vay5ldmVudC52MS5MaW5rZWRFdmVudCKAAQoLTGlua2VkRXZlbnQSDAoEdHlwZRgBIAEoCRIvCgtvY2N1cnJlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc291cmNlGAMgASgJEhUKCGN1cnJlbmN5GAQgASgJSACIAQFCCwoJX2N1cnJlbmN5IkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IkAKFEdldExhc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhMKC3Byb2ZpbGVfaWRzGAIgAygJIkkKFUdldExhc3RFdmVudHNSZXNwb25zZRIwCgtsYXN0X2V2ZW50cxgBIAMoCzIbLmRheWJvb2suZXZlbnQudjEuTGFzdEV2ZW50IlAKCUxhc3RFdmVudBISCgpwcm9maWxlX2lkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKwAQoMRXZlbnRKb2JJdGVtEisKBWV2ZW50GAEgASgLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EjkKB3Byb2ZpbGUYAiABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZVJlcXVlc3QSOAoGdXBkYXRlGAMgASgLMiguZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXF1ZXN0ImsKFUNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSLQoFaXRlbXMYAyADKAsyHi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iSXRlbSIYChZDcmVhdGVFdmVudEpvYlJlc3BvbnNlIs4CCghFdmVudEpvYhIKCgJpZBgBIAEoCRIwCgZzdGF0dXMYAiABKA4yIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iU3RhdHVzEhMKC3RvdGFsX2NvdW50GAMgASgFEhcKD2NvbXBsZXRlZF9jb3VudBgEIAEoBRIUCgxmYWlsZWRfY291bnQYBSABKAUSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI5ChJHZXRFdmVudEpvYlJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGam9iX2lkGAIgASgJIj4KE0dldEV2ZW50Sm9iUmVzcG9uc2USJwoDam9iGAEgASgLMhouZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYiKtAQoUTGlzdEV2ZW50Sm9ic1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSMgoIc3RhdHVzZXMYAiADKA4yIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iU3RhdHVzEhEKCWFzY2VuZGluZxgDIAEoCBINCgVsaW1pdBgEIAEoBRIZCgxhZnRlcl9qb2JfaWQYBSABKAlIAIgBAUIPCg1fYWZ0ZXJfam9iX2lkIlMKFUxpc3RFdmVudEpvYnNSZXNwb25zZRIoCgRqb2JzGAEgAygLMhouZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYhIQCghoYXNfbW9yZRgCIAEoCCJgCg1FdmVudEpvYkVycm9yEgoKAmlkGAEgASgJEgwKBGl0ZW0YAiABKAUSJwoFZXJyb3IYAyABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvchIMCgR0eXBlGAQgASgJIncKGUxpc3RFdmVudEpvYkVycm9yc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGam9iX2lkGAIgASgJEg0KBWxpbWl0GAMgASgFEhcKCmFmdGVyX2l0ZW0YBCABKAVIAIgBAUINCgtfYWZ0ZXJfaXRlbSJfChpMaXN0RXZlbnRKb2JFcnJvcnNSZXNwb25zZRIvCgZlcnJvcnMYASADKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iRXJyb3ISEAoIaGFzX21vcmUYAiABKAgiRAoZQ291bnRQcm9maWxlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRISCgpwcm9maWxlX2lkGAIgASgJIj0KGkNvdW50UHJvZmlsZUV2ZW50c1Jlc3BvbnNlEg0KBWNvdW50GAEgASgDEhAKCGhhc19tb3JlGAIgASgIIlgKGENvdW50UmVjZW50RXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIPCgdtaW51dGVzGAIgASgFEhYKDndpdGhvdXRfc3lzdGVtGAMgASgIIo8BChlDb3VudFJlY2VudEV2ZW50c1Jlc3BvbnNlEi4KB21pbnV0ZXMYASADKAsyHS5kYXlib29rLmV2ZW50LnYxLkV2ZW50TWludXRlEjIKDnJlY29yZGVkX3VwX3RvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZpc19jdXQYAyABKAgiSwoLRXZlbnRNaW51dGUSLQoJc3RhcnRzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVjb3VudBgCIAEoAypfCglFdmVudFNvcnQSGgoWRVZFTlRfU09SVF9VTlNQRUNJRklFRBAAEhoKFkVWRU5UX1NPUlRfT0NDVVJSRURfQVQQARIaChZFVkVOVF9TT1JUX1JFQ0VJVkVEX0FUEAIqjwEKDkV2ZW50Sm9iU3RhdHVzEiAKHEVWRU5UX0pPQl9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdFVkVOVF9KT0JfU1RBVFVTX1FVRVVFRBABEh8KG0VWRU5UX0pPQl9TVEFUVVNfUFJPQ0VTU0lORxACEh0KGUVWRU5UX0pPQl9TVEFUVVNfQ09NUExFVEUQAzKRCgoMRXZlbnRTZXJ2aWNlEl0KDFJlY29yZEV2ZW50cxIlLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRzUmVzcG9uc2USVAoJR2V0RXZlbnRzEiIuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXF1ZXN0GiMuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudHNSZXNwb25zZRJXCgpMaXN0RXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1Jlc3BvbnNlElcKClRhaWxFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLlRhaWxFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5UYWlsRXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlEmAKDUdldExhc3RFdmVudHMSJi5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVzcG9uc2USYwoOQ3JlYXRlRXZlbnRKb2ISJy5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBooLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXNwb25zZRJaCgtHZXRFdmVudEpvYhIkLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRKb2JSZXF1ZXN0GiUuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudEpvYlJlc3BvbnNlEmAKDUxpc3RFdmVudEpvYnMSJi5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudEpvYnNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JzUmVzcG9uc2USbwoSTGlzdEV2ZW50Sm9iRXJyb3JzEisuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JFcnJvcnNSZXF1ZXN0GiwuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JFcnJvcnNSZXNwb25zZRJvChJDb3VudFByb2ZpbGVFdmVudHMSKy5kYXlib29rLmV2ZW50LnYxLkNvdW50UHJvZmlsZUV2ZW50c1JlcXVlc3QaLC5kYXlib29rLmV2ZW50LnYxLkNvdW50UHJvZmlsZUV2ZW50c1Jlc3BvbnNlEmwKEUNvdW50UmVjZW50RXZlbnRzEiouZGF5Ym9vay5ldmVudC52MS5Db3VudFJlY2VudEV2ZW50c1JlcXVlc3QaKy5kYXlib29rLmV2ZW50LnYxLkNvdW50UmVjZW50RXZlbnRzUmVzcG9uc2ViBnByb3RvMw", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -1240,6 +1240,476 @@ export const CreateEventJobResponseSchema: GenMessage<CreateEventJobResponse> = 
   messageDesc(file_daybook_event_v1_event, 29);
 
 /**
+ * EventJob is events that are recorded behind an answer. It is forgotten 7 days after it was made.
+ *
+ * @generated from message daybook.event.v1.EventJob
+ */
+export type EventJob = Message<"daybook.event.v1.EventJob"> & {
+  /**
+   * TypeID with prefix `job`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * How far it is.
+   *
+   * @generated from field: daybook.event.v1.EventJobStatus status = 2;
+   */
+  status: EventJobStatus;
+
+  /**
+   * Items in all.
+   *
+   * @generated from field: int32 total_count = 3;
+   */
+  totalCount: number;
+
+  /**
+   * Items that were recorded.
+   *
+   * @generated from field: int32 completed_count = 4;
+   */
+  completedCount: number;
+
+  /**
+   * Items that were refused.
+   *
+   * @generated from field: int32 failed_count = 5;
+   */
+  failedCount: number;
+
+  /**
+   * When it was taken.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 6;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * When its first item was recorded or refused.
+   *
+   * @generated from field: google.protobuf.Timestamp started_at = 7;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When its last item was.
+   *
+   * @generated from field: google.protobuf.Timestamp completed_at = 8;
+   */
+  completedAt?: Timestamp | undefined;
+
+  /**
+   * When it is forgotten.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 9;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventJob.
+ * Use `create(EventJobSchema)` to create a new message.
+ */
+export const EventJobSchema: GenMessage<EventJob> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 30);
+
+/**
+ * GetEventJobRequest names a job.
+ *
+ * @generated from message daybook.event.v1.GetEventJobRequest
+ */
+export type GetEventJobRequest = Message<"daybook.event.v1.GetEventJobRequest"> & {
+  /**
+   * Its property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 2;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.GetEventJobRequest.
+ * Use `create(GetEventJobRequestSchema)` to create a new message.
+ */
+export const GetEventJobRequestSchema: GenMessage<GetEventJobRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 31);
+
+/**
+ * GetEventJobResponse is the job.
+ *
+ * @generated from message daybook.event.v1.GetEventJobResponse
+ */
+export type GetEventJobResponse = Message<"daybook.event.v1.GetEventJobResponse"> & {
+  /**
+   * As it now is.
+   *
+   * @generated from field: daybook.event.v1.EventJob job = 1;
+   */
+  job?: EventJob | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.GetEventJobResponse.
+ * Use `create(GetEventJobResponseSchema)` to create a new message.
+ */
+export const GetEventJobResponseSchema: GenMessage<GetEventJobResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 32);
+
+/**
+ * ListEventJobsRequest asks for one page.
+ *
+ * @generated from message daybook.event.v1.ListEventJobsRequest
+ */
+export type ListEventJobsRequest = Message<"daybook.event.v1.ListEventJobsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Only jobs in one of these states; none means any.
+   *
+   * @generated from field: repeated daybook.event.v1.EventJobStatus statuses = 2;
+   */
+  statuses: EventJobStatus[];
+
+  /**
+   * Oldest first; else newest first.
+   *
+   * @generated from field: bool ascending = 3;
+   */
+  ascending: boolean;
+
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 4;
+   */
+  limit: number;
+
+  /**
+   * Only jobs behind this one: the last id of the page before.
+   *
+   * @generated from field: optional string after_job_id = 5;
+   */
+  afterJobId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.ListEventJobsRequest.
+ * Use `create(ListEventJobsRequestSchema)` to create a new message.
+ */
+export const ListEventJobsRequestSchema: GenMessage<ListEventJobsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 33);
+
+/**
+ * ListEventJobsResponse is one page.
+ *
+ * @generated from message daybook.event.v1.ListEventJobsResponse
+ */
+export type ListEventJobsResponse = Message<"daybook.event.v1.ListEventJobsResponse"> & {
+  /**
+   * In order of when they were made.
+   *
+   * @generated from field: repeated daybook.event.v1.EventJob jobs = 1;
+   */
+  jobs: EventJob[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.ListEventJobsResponse.
+ * Use `create(ListEventJobsResponseSchema)` to create a new message.
+ */
+export const ListEventJobsResponseSchema: GenMessage<ListEventJobsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 34);
+
+/**
+ * EventJobError is an item that could not be recorded. What the caller sent is not kept.
+ *
+ * @generated from message daybook.event.v1.EventJobError
+ */
+export type EventJobError = Message<"daybook.event.v1.EventJobError"> & {
+  /**
+   * TypeID with prefix `err`.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Which item, from 0.
+   *
+   * @generated from field: int32 item = 2;
+   */
+  item: number;
+
+  /**
+   * Why, with `param` from the event's root.
+   *
+   * @generated from field: daybook.common.v1.Error error = 3;
+   */
+  error?: Error | undefined;
+
+  /**
+   * The type of the event; at most its first 255 characters.
+   *
+   * @generated from field: string type = 4;
+   */
+  type: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventJobError.
+ * Use `create(EventJobErrorSchema)` to create a new message.
+ */
+export const EventJobErrorSchema: GenMessage<EventJobError> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 35);
+
+/**
+ * ListEventJobErrorsRequest asks for one page.
+ *
+ * @generated from message daybook.event.v1.ListEventJobErrorsRequest
+ */
+export type ListEventJobErrorsRequest = Message<"daybook.event.v1.ListEventJobErrorsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The job.
+   *
+   * @generated from field: string job_id = 2;
+   */
+  jobId: string;
+
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 3;
+   */
+  limit: number;
+
+  /**
+   * Only errors of items after this one: the last item of the page before.
+   *
+   * @generated from field: optional int32 after_item = 4;
+   */
+  afterItem?: number | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.ListEventJobErrorsRequest.
+ * Use `create(ListEventJobErrorsRequestSchema)` to create a new message.
+ */
+export const ListEventJobErrorsRequestSchema: GenMessage<ListEventJobErrorsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 36);
+
+/**
+ * ListEventJobErrorsResponse is one page.
+ *
+ * @generated from message daybook.event.v1.ListEventJobErrorsResponse
+ */
+export type ListEventJobErrorsResponse = Message<"daybook.event.v1.ListEventJobErrorsResponse"> & {
+  /**
+   * In order of item.
+   *
+   * @generated from field: repeated daybook.event.v1.EventJobError errors = 1;
+   */
+  errors: EventJobError[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.ListEventJobErrorsResponse.
+ * Use `create(ListEventJobErrorsResponseSchema)` to create a new message.
+ */
+export const ListEventJobErrorsResponseSchema: GenMessage<ListEventJobErrorsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 37);
+
+/**
+ * CountProfileEventsRequest names a profile.
+ *
+ * @generated from message daybook.event.v1.CountProfileEventsRequest
+ */
+export type CountProfileEventsRequest = Message<"daybook.event.v1.CountProfileEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The profile; a merged one stands for its survivor. One that is not there has no events.
+   *
+   * @generated from field: string profile_id = 2;
+   */
+  profileId: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.CountProfileEventsRequest.
+ * Use `create(CountProfileEventsRequestSchema)` to create a new message.
+ */
+export const CountProfileEventsRequestSchema: GenMessage<CountProfileEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 38);
+
+/**
+ * CountProfileEventsResponse says how many there are.
+ *
+ * @generated from message daybook.event.v1.CountProfileEventsResponse
+ */
+export type CountProfileEventsResponse = Message<"daybook.event.v1.CountProfileEventsResponse"> & {
+  /**
+   * At most 100,000; exact unless there are more.
+   *
+   * @generated from field: int64 count = 1;
+   */
+  count: bigint;
+
+  /**
+   * There are more.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.CountProfileEventsResponse.
+ * Use `create(CountProfileEventsResponseSchema)` to create a new message.
+ */
+export const CountProfileEventsResponseSchema: GenMessage<CountProfileEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 39);
+
+/**
+ * CountRecentEventsRequest says of what time.
+ *
+ * @generated from message daybook.event.v1.CountRecentEventsRequest
+ */
+export type CountRecentEventsRequest = Message<"daybook.event.v1.CountRecentEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * How many minutes, the one that has begun included. 1 to 60.
+   *
+   * @generated from field: int32 minutes = 2;
+   */
+  minutes: number;
+
+  /**
+   * Leave out those that the platform recorded itself. They are read all the same.
+   *
+   * @generated from field: bool without_system = 3;
+   */
+  withoutSystem: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.CountRecentEventsRequest.
+ * Use `create(CountRecentEventsRequestSchema)` to create a new message.
+ */
+export const CountRecentEventsRequestSchema: GenMessage<CountRecentEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 40);
+
+/**
+ * CountRecentEventsResponse says how many there were.
+ *
+ * @generated from message daybook.event.v1.CountRecentEventsResponse
+ */
+export type CountRecentEventsResponse = Message<"daybook.event.v1.CountRecentEventsResponse"> & {
+  /**
+   * One for each minute that was read completely, oldest first. The last is the minute of recorded_up_to, which goes on. Fewer than asked
+   * for, and none if the minute alone has more events than a call reads.
+   *
+   * @generated from field: repeated daybook.event.v1.EventMinute minutes = 1;
+   */
+  minutes: EventMinute[];
+
+  /**
+   * Every event that was received up to then is counted, and none that was received later.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_up_to = 2;
+   */
+  recordedUpTo?: Timestamp | undefined;
+
+  /**
+   * Whether minutes that were asked for are left out, because there are too many events.
+   *
+   * @generated from field: bool is_cut = 3;
+   */
+  isCut: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.CountRecentEventsResponse.
+ * Use `create(CountRecentEventsResponseSchema)` to create a new message.
+ */
+export const CountRecentEventsResponseSchema: GenMessage<CountRecentEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 41);
+
+/**
+ * EventMinute is one minute.
+ *
+ * @generated from message daybook.event.v1.EventMinute
+ */
+export type EventMinute = Message<"daybook.event.v1.EventMinute"> & {
+  /**
+   * When it began.
+   *
+   * @generated from field: google.protobuf.Timestamp starts_at = 1;
+   */
+  startsAt?: Timestamp | undefined;
+
+  /**
+   * How many events were received in it.
+   *
+   * @generated from field: int64 count = 2;
+   */
+  count: bigint;
+};
+
+/**
+ * Describes the message daybook.event.v1.EventMinute.
+ * Use `create(EventMinuteSchema)` to create a new message.
+ */
+export const EventMinuteSchema: GenMessage<EventMinute> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 42);
+
+/**
  * EventSort is what a list is in order of. Events of one instant are in order of id.
  *
  * @generated from enum daybook.event.v1.EventSort
@@ -1279,6 +1749,54 @@ export type EventSort = (typeof EventSort)[keyof typeof EventSort] | UnknownEnum
  */
 export const EventSortSchema: GenEnum<EventSort> = /*@__PURE__*/
   enumDesc(file_daybook_event_v1_event, 0);
+
+/**
+ * EventJobStatus is a closed set.
+ *
+ * @generated from enum daybook.event.v1.EventJobStatus
+ */
+export const EventJobStatus = {
+  /**
+   * Never valid.
+   *
+   * @generated from enum value: EVENT_JOB_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Nothing of it is done yet.
+   *
+   * @generated from enum value: EVENT_JOB_STATUS_QUEUED = 1;
+   */
+  QUEUED: 1,
+
+  /**
+   * Some of it is done.
+   *
+   * @generated from enum value: EVENT_JOB_STATUS_PROCESSING = 2;
+   */
+  PROCESSING: 2,
+
+  /**
+   * All items were recorded or refused.
+   *
+   * @generated from enum value: EVENT_JOB_STATUS_COMPLETE = 3;
+   */
+  COMPLETE: 3,
+} as const;
+
+/**
+ * EventJobStatus is a closed set.
+ *
+ * @generated from enum daybook.event.v1.EventJobStatus
+ */
+export type EventJobStatus = (typeof EventJobStatus)[keyof typeof EventJobStatus] | UnknownEnum;
+
+/**
+ * Describes the enum daybook.event.v1.EventJobStatus.
+ */
+export const EventJobStatusSchema: GenEnum<EventJobStatus> = /*@__PURE__*/
+  enumDesc(file_daybook_event_v1_event, 1);
 
 /**
  * EventService records what customers do.
@@ -1371,6 +1889,57 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof CreateEventJobRequestSchema;
     output: typeof CreateEventJobResponseSchema;
+  },
+  /**
+   * GetEventJob reads a job. Fails with `resource_not_found`.
+   *
+   * @generated from rpc daybook.event.v1.EventService.GetEventJob
+   */
+  getEventJob: {
+    methodKind: "unary";
+    input: typeof GetEventJobRequestSchema;
+    output: typeof GetEventJobResponseSchema;
+  },
+  /**
+   * ListEventJobs reads one page of a property's jobs.
+   *
+   * @generated from rpc daybook.event.v1.EventService.ListEventJobs
+   */
+  listEventJobs: {
+    methodKind: "unary";
+    input: typeof ListEventJobsRequestSchema;
+    output: typeof ListEventJobsResponseSchema;
+  },
+  /**
+   * ListEventJobErrors reads one page of the items of a job that could not be recorded. Fails with `resource_not_found`.
+   *
+   * @generated from rpc daybook.event.v1.EventService.ListEventJobErrors
+   */
+  listEventJobErrors: {
+    methodKind: "unary";
+    input: typeof ListEventJobErrorsRequestSchema;
+    output: typeof ListEventJobErrorsResponseSchema;
+  },
+  /**
+   * CountProfileEvents counts the events of a profile and of those that were merged into it. A call counts at most 100,000.
+   *
+   * @generated from rpc daybook.event.v1.EventService.CountProfileEvents
+   */
+  countProfileEvents: {
+    methodKind: "unary";
+    input: typeof CountProfileEventsRequestSchema;
+    output: typeof CountProfileEventsResponseSchema;
+  },
+  /**
+   * CountRecentEvents counts the events of the last minutes by the minute in which they were received. A call reads at most the last 100,000
+   * events, so it goes back less far where there were more.
+   *
+   * @generated from rpc daybook.event.v1.EventService.CountRecentEvents
+   */
+  countRecentEvents: {
+    methodKind: "unary";
+    input: typeof CountRecentEventsRequestSchema;
+    output: typeof CountRecentEventsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_event_v1_event, 0);

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/metric/v1/metric.proto.
  */
 export const file_daybook_metric_v1_metric: GenFile = /*@__PURE__*/
-  fileDesc("Ch5kYXlib29rL21ldHJpYy92MS9tZXRyaWMucHJvdG8SEWRheWJvb2subWV0cmljLnYxIkgKDE9ic2VydmVkUGF0aBIMCgRwYXRoGAEgASgJEioKBHR5cGUYAiABKA4yHC5kYXlib29rLm1ldHJpYy52MS5WYWx1ZVR5cGUigwMKBk1ldHJpYxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKBnNvdXJjZRgDIAEoCUgAiAEBEg4KBnN5c3RlbRgEIAEoCBIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEjEKDWZpcnN0X3NlZW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBnNjaGVtYRgHIAMoCzIfLmRheWJvb2subWV0cmljLnYxLk9ic2VydmVkUGF0aBITCgtldmVudF9jb3VudBgIIAEoAxIaCg1vcmlnaW5hbF9uYW1lGAkgASgJSAKIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCQoHX3NvdXJjZUIOCgxfZGVzY3JpcHRpb25CEAoOX29yaWdpbmFsX25hbWUiYAoRR2V0TWV0cmljc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKbWV0cmljX2lkcxgCIAMoCRINCgVuYW1lcxgDIAMoCRITCgtoYXZlX2V2ZW50cxgEIAEoCCJAChJHZXRNZXRyaWNzUmVzcG9uc2USKgoHbWV0cmljcxgBIAMoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYyLGAQoSTGlzdE1ldHJpY3NSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARITCgZzb3VyY2UYAyABKAlIAYgBARITCgZzeXN0ZW0YBCABKAhIAogBARINCgVsaW1pdBgFIAEoBRIcCg9hZnRlcl9tZXRyaWNfaWQYBiABKAlIA4gBAUIHCgVfbmFtZUIJCgdfc291cmNlQgkKB19zeXN0ZW1CEgoQX2FmdGVyX21ldHJpY19pZCJTChNMaXN0TWV0cmljc1Jlc3BvbnNlEioKB21ldHJpY3MYASADKAsyGS5kYXlib29rLm1ldHJpYy52MS5NZXRyaWMSEAoIaGFzX21vcmUYAiABKAgi7wIKFkFnZ3JlZ2F0ZU1ldHJpY1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEwoJbWV0cmljX2lkGAIgASgJSAASDgoEbmFtZRgDIAEoCUgAEjQKDG1lYXN1cmVtZW50cxgEIAMoDjIeLmRheWJvb2subWV0cmljLnYxLk1lYXN1cmVtZW50Ei0KCGludGVydmFsGAUgASgOMhsuZGF5Ym9vay5tZXRyaWMudjEuSW50ZXJ2YWwSKAoEZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHRpbWV6b25lGAggASgJEhAKCGdyb3VwX2J5GAkgAygJEjYKCmNvbmRpdGlvbnMYCiADKAsyIi5kYXlib29rLm1ldHJpYy52MS5NZXRyaWNDb25kaXRpb25CCAoGbWV0cmljIjQKD01ldHJpY0NvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIogDChdBZ2dyZWdhdGVNZXRyaWNSZXNwb25zZRIpCgZtZXRyaWMYASABKAsyGS5kYXlib29rLm1ldHJpYy52MS5NZXRyaWMSMQoNYnVja2V0X3N0YXJ0cxgCIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZ3JvdXBfYnkYAyADKAkSLwoGc2VyaWVzGAQgAygLMh8uZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljU2VyaWVzEikKBWFzX29mGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI1ChFmaXJzdF9vY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGFzdF9vY2N1cnJlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGFzdF9yZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoMTWV0cmljU2VyaWVzEhMKC3ZhbHVlc19qc29uGAEgAygJEg0KBWNvdW50GAIgAygDEhEKCXN1bV92YWx1ZRgDIAMoCRIXCg91bmlxdWVfcHJvZmlsZXMYBCADKAMiQQoVUmVidWlsZFJvbGx1cHNSZXF1ZXN0EhgKC3Byb3BlcnR5X2lkGAEgASgJSACIAQFCDgoMX3Byb3BlcnR5X2lkIiwKFlJlYnVpbGRSb2xsdXBzUmVzcG9uc2USEgoKcHJvcGVydGllcxgBIAEoBSJCChZEZXNjcmliZVJvbGx1cHNSZXF1ZXN0EhgKC3Byb3BlcnR5X2lkGAEgASgJSACIAQFCDgoMX3Byb3BlcnR5X2lkIk4KF0Rlc2NyaWJlUm9sbHVwc1Jlc3BvbnNlEhsKE3Byb3BlcnRpZXNfYnVpbGRpbmcYASABKAUSFgoOZXZlbnRzX2NvdW50ZWQYAiABKAMijgEKE0NyZWF0ZU1ldHJpY1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIYCgtkZXNjcmlwdGlvbhgDIAEoCUgAiAEBEhkKDG9wZXJhdGlvbl9pZBgEIAEoCUgBiAEBQg4KDF9kZXNjcmlwdGlvbkIPCg1fb3BlcmF0aW9uX2lkIkEKFENyZWF0ZU1ldHJpY1Jlc3BvbnNlEikKBm1ldHJpYxgBIAEoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYyKTAQoTVXBkYXRlTWV0cmljUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIRCgltZXRyaWNfaWQYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIZCgxvcGVyYXRpb25faWQYBCABKAlIAYgBAUIOCgxfZGVzY3JpcHRpb25CDwoNX29wZXJhdGlvbl9pZCJBChRVcGRhdGVNZXRyaWNSZXNwb25zZRIpCgZtZXRyaWMYASABKAsyGS5kYXlib29rLm1ldHJpYy52MS5NZXRyaWMqygEKCVZhbHVlVHlwZRIaChZWQUxVRV9UWVBFX1VOU1BFQ0lGSUVEEAASFQoRVkFMVUVfVFlQRV9TVFJJTkcQARIVChFWQUxVRV9UWVBFX05VTUJFUhACEhYKElZBTFVFX1RZUEVfQk9PTEVBThADEhgKFFZBTFVFX1RZUEVfVElNRVNUQU1QEAQSFAoQVkFMVUVfVFlQRV9BUlJBWRAFEhUKEVZBTFVFX1RZUEVfT0JKRUNUEAYSFAoQVkFMVUVfVFlQRV9NSVhFRBAHKn0KC01lYXN1cmVtZW50EhsKF01FQVNVUkVNRU5UX1VOU1BFQ0lGSUVEEAASFQoRTUVBU1VSRU1FTlRfQ09VTlQQARIZChVNRUFTVVJFTUVOVF9TVU1fVkFMVUUQAhIfChtNRUFTVVJFTUVOVF9VTklRVUVfUFJPRklMRVMQAypwCghJbnRlcnZhbBIYChRJTlRFUlZBTF9VTlNQRUNJRklFRBAAEhEKDUlOVEVSVkFMX0hPVVIQARIQCgxJTlRFUlZBTF9EQVkQAhIRCg1JTlRFUlZBTF9XRUVLEAMSEgoOSU5URVJWQUxfTU9OVEgQBDLFBQoNTWV0cmljU2VydmljZRJZCgpHZXRNZXRyaWNzEiQuZGF5Ym9vay5tZXRyaWMudjEuR2V0TWV0cmljc1JlcXVlc3QaJS5kYXlib29rLm1ldHJpYy52MS5HZXRNZXRyaWNzUmVzcG9uc2USXAoLTGlzdE1ldHJpY3MSJS5kYXlib29rLm1ldHJpYy52MS5MaXN0TWV0cmljc1JlcXVlc3QaJi5kYXlib29rLm1ldHJpYy52MS5MaXN0TWV0cmljc1Jlc3BvbnNlEmgKD0FnZ3JlZ2F0ZU1ldHJpYxIpLmRheWJvb2subWV0cmljLnYxLkFnZ3JlZ2F0ZU1ldHJpY1JlcXVlc3QaKi5kYXlib29rLm1ldHJpYy52MS5BZ2dyZWdhdGVNZXRyaWNSZXNwb25zZRJlCg5SZWJ1aWxkUm9sbHVwcxIoLmRheWJvb2subWV0cmljLnYxLlJlYnVpbGRSb2xsdXBzUmVxdWVzdBopLmRheWJvb2subWV0cmljLnYxLlJlYnVpbGRSb2xsdXBzUmVzcG9uc2USaAoPRGVzY3JpYmVSb2xsdXBzEikuZGF5Ym9vay5tZXRyaWMudjEuRGVzY3JpYmVSb2xsdXBzUmVxdWVzdBoqLmRheWJvb2subWV0cmljLnYxLkRlc2NyaWJlUm9sbHVwc1Jlc3BvbnNlEl8KDENyZWF0ZU1ldHJpYxImLmRheWJvb2subWV0cmljLnYxLkNyZWF0ZU1ldHJpY1JlcXVlc3QaJy5kYXlib29rLm1ldHJpYy52MS5DcmVhdGVNZXRyaWNSZXNwb25zZRJfCgxVcGRhdGVNZXRyaWMSJi5kYXlib29rLm1ldHJpYy52MS5VcGRhdGVNZXRyaWNSZXF1ZXN0GicuZGF5Ym9vay5tZXRyaWMudjEuVXBkYXRlTWV0cmljUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5kYXlib29rL21ldHJpYy92MS9tZXRyaWMucHJvdG8SEWRheWJvb2subWV0cmljLnYxIkgKDE9ic2VydmVkUGF0aBIMCgRwYXRoGAEgASgJEioKBHR5cGUYAiABKA4yHC5kYXlib29rLm1ldHJpYy52MS5WYWx1ZVR5cGUigwMKBk1ldHJpYxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKBnNvdXJjZRgDIAEoCUgAiAEBEg4KBnN5c3RlbRgEIAEoCBIYCgtkZXNjcmlwdGlvbhgFIAEoCUgBiAEBEjEKDWZpcnN0X3NlZW5fYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KBnNjaGVtYRgHIAMoCzIfLmRheWJvb2subWV0cmljLnYxLk9ic2VydmVkUGF0aBITCgtldmVudF9jb3VudBgIIAEoAxIaCg1vcmlnaW5hbF9uYW1lGAkgASgJSAKIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCQoHX3NvdXJjZUIOCgxfZGVzY3JpcHRpb25CEAoOX29yaWdpbmFsX25hbWUiYAoRR2V0TWV0cmljc1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKbWV0cmljX2lkcxgCIAMoCRINCgVuYW1lcxgDIAMoCRITCgtoYXZlX2V2ZW50cxgEIAEoCCJAChJHZXRNZXRyaWNzUmVzcG9uc2USKgoHbWV0cmljcxgBIAMoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYyLGAQoSTGlzdE1ldHJpY3NSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARITCgZzb3VyY2UYAyABKAlIAYgBARITCgZzeXN0ZW0YBCABKAhIAogBARINCgVsaW1pdBgFIAEoBRIcCg9hZnRlcl9tZXRyaWNfaWQYBiABKAlIA4gBAUIHCgVfbmFtZUIJCgdfc291cmNlQgkKB19zeXN0ZW1CEgoQX2FmdGVyX21ldHJpY19pZCJTChNMaXN0TWV0cmljc1Jlc3BvbnNlEioKB21ldHJpY3MYASADKAsyGS5kYXlib29rLm1ldHJpYy52MS5NZXRyaWMSEAoIaGFzX21vcmUYAiABKAgi7wIKFkFnZ3JlZ2F0ZU1ldHJpY1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEwoJbWV0cmljX2lkGAIgASgJSAASDgoEbmFtZRgDIAEoCUgAEjQKDG1lYXN1cmVtZW50cxgEIAMoDjIeLmRheWJvb2subWV0cmljLnYxLk1lYXN1cmVtZW50Ei0KCGludGVydmFsGAUgASgOMhsuZGF5Ym9vay5tZXRyaWMudjEuSW50ZXJ2YWwSKAoEZnJvbRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHRpbWV6b25lGAggASgJEhAKCGdyb3VwX2J5GAkgAygJEjYKCmNvbmRpdGlvbnMYCiADKAsyIi5kYXlib29rLm1ldHJpYy52MS5NZXRyaWNDb25kaXRpb25CCAoGbWV0cmljIjQKD01ldHJpY0NvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIogDChdBZ2dyZWdhdGVNZXRyaWNSZXNwb25zZRIpCgZtZXRyaWMYASABKAsyGS5kYXlib29rLm1ldHJpYy52MS5NZXRyaWMSMQoNYnVja2V0X3N0YXJ0cxgCIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZ3JvdXBfYnkYAyADKAkSLwoGc2VyaWVzGAQgAygLMh8uZGF5Ym9vay5tZXRyaWMudjEuTWV0cmljU2VyaWVzEikKBWFzX29mGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI1ChFmaXJzdF9vY2N1cnJlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGFzdF9vY2N1cnJlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNAoQbGFzdF9yZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoMTWV0cmljU2VyaWVzEhMKC3ZhbHVlc19qc29uGAEgAygJEg0KBWNvdW50GAIgAygDEhEKCXN1bV92YWx1ZRgDIAMoCRIXCg91bmlxdWVfcHJvZmlsZXMYBCADKAMiQQoVUmVidWlsZFJvbGx1cHNSZXF1ZXN0EhgKC3Byb3BlcnR5X2lkGAEgASgJSACIAQFCDgoMX3Byb3BlcnR5X2lkIiwKFlJlYnVpbGRSb2xsdXBzUmVzcG9uc2USEgoKcHJvcGVydGllcxgBIAEoBSJCChZEZXNjcmliZVJvbGx1cHNSZXF1ZXN0EhgKC3Byb3BlcnR5X2lkGAEgASgJSACIAQFCDgoMX3Byb3BlcnR5X2lkIk4KF0Rlc2NyaWJlUm9sbHVwc1Jlc3BvbnNlEhsKE3Byb3BlcnRpZXNfYnVpbGRpbmcYASABKAUSFgoOZXZlbnRzX2NvdW50ZWQYAiABKAMijgEKE0NyZWF0ZU1ldHJpY1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIYCgtkZXNjcmlwdGlvbhgDIAEoCUgAiAEBEhkKDG9wZXJhdGlvbl9pZBgEIAEoCUgBiAEBQg4KDF9kZXNjcmlwdGlvbkIPCg1fb3BlcmF0aW9uX2lkIkEKFENyZWF0ZU1ldHJpY1Jlc3BvbnNlEikKBm1ldHJpYxgBIAEoCzIZLmRheWJvb2subWV0cmljLnYxLk1ldHJpYyKTAQoTVXBkYXRlTWV0cmljUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIRCgltZXRyaWNfaWQYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIZCgxvcGVyYXRpb25faWQYBCABKAlIAYgBAUIOCgxfZGVzY3JpcHRpb25CDwoNX29wZXJhdGlvbl9pZCJBChRVcGRhdGVNZXRyaWNSZXNwb25zZRIpCgZtZXRyaWMYASABKAsyGS5kYXlib29rLm1ldHJpYy52MS5NZXRyaWMiZgoXRGVzY3JpYmVBY3Rpdml0eVJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDAoEZGF5cxgCIAEoBRIQCgh0aW1lem9uZRgDIAEoCRIWCg53aXRob3V0X3N5c3RlbRgEIAEoCCLeAQoYRGVzY3JpYmVBY3Rpdml0eVJlc3BvbnNlEi4KCmRheV9zdGFydHMYASADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBmV2ZW50cxgCIAMoAxItCgZ2YWx1ZXMYAyADKAsyHS5kYXlib29rLm1ldHJpYy52MS5EYWlseVZhbHVlEhQKDG5ld19wcm9maWxlcxgEIAMoAxIpCgVhc19vZhgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaGFzX2V2ZW50cxgGIAEoCCIsCgpEYWlseVZhbHVlEhAKCGN1cnJlbmN5GAEgASgJEgwKBHN1bXMYAiADKAkiYAoVTGlzdFNwYXJrbGluZXNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCm1ldHJpY19pZHMYAiADKAkSDAoEZGF5cxgDIAEoBRIQCgh0aW1lem9uZRgEIAEoCSKlAQoWTGlzdFNwYXJrbGluZXNSZXNwb25zZRIuCgpkYXlfc3RhcnRzGAEgAygLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgpzcGFya2xpbmVzGAIgAygLMhwuZGF5Ym9vay5tZXRyaWMudjEuU3BhcmtsaW5lEikKBWFzX29mGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIuCglTcGFya2xpbmUSEQoJbWV0cmljX2lkGAEgASgJEg4KBmNvdW50cxgCIAMoAyrKAQoJVmFsdWVUeXBlEhoKFlZBTFVFX1RZUEVfVU5TUEVDSUZJRUQQABIVChFWQUxVRV9UWVBFX1NUUklORxABEhUKEVZBTFVFX1RZUEVfTlVNQkVSEAISFgoSVkFMVUVfVFlQRV9CT09MRUFOEAMSGAoUVkFMVUVfVFlQRV9USU1FU1RBTVAQBBIUChBWQUxVRV9UWVBFX0FSUkFZEAUSFQoRVkFMVUVfVFlQRV9PQkpFQ1QQBhIUChBWQUxVRV9UWVBFX01JWEVEEAcqfQoLTWVhc3VyZW1lbnQSGwoXTUVBU1VSRU1FTlRfVU5TUEVDSUZJRUQQABIVChFNRUFTVVJFTUVOVF9DT1VOVBABEhkKFU1FQVNVUkVNRU5UX1NVTV9WQUxVRRACEh8KG01FQVNVUkVNRU5UX1VOSVFVRV9QUk9GSUxFUxADKnAKCEludGVydmFsEhgKFElOVEVSVkFMX1VOU1BFQ0lGSUVEEAASEQoNSU5URVJWQUxfSE9VUhABEhAKDElOVEVSVkFMX0RBWRACEhEKDUlOVEVSVkFMX1dFRUsQAxISCg5JTlRFUlZBTF9NT05USBAEMpkHCg1NZXRyaWNTZXJ2aWNlElkKCkdldE1ldHJpY3MSJC5kYXlib29rLm1ldHJpYy52MS5HZXRNZXRyaWNzUmVxdWVzdBolLmRheWJvb2subWV0cmljLnYxLkdldE1ldHJpY3NSZXNwb25zZRJcCgtMaXN0TWV0cmljcxIlLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVxdWVzdBomLmRheWJvb2subWV0cmljLnYxLkxpc3RNZXRyaWNzUmVzcG9uc2USaAoPQWdncmVnYXRlTWV0cmljEikuZGF5Ym9vay5tZXRyaWMudjEuQWdncmVnYXRlTWV0cmljUmVxdWVzdBoqLmRheWJvb2subWV0cmljLnYxLkFnZ3JlZ2F0ZU1ldHJpY1Jlc3BvbnNlEmUKDlJlYnVpbGRSb2xsdXBzEiguZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXF1ZXN0GikuZGF5Ym9vay5tZXRyaWMudjEuUmVidWlsZFJvbGx1cHNSZXNwb25zZRJoCg9EZXNjcmliZVJvbGx1cHMSKS5kYXlib29rLm1ldHJpYy52MS5EZXNjcmliZVJvbGx1cHNSZXF1ZXN0GiouZGF5Ym9vay5tZXRyaWMudjEuRGVzY3JpYmVSb2xsdXBzUmVzcG9uc2USXwoMQ3JlYXRlTWV0cmljEiYuZGF5Ym9vay5tZXRyaWMudjEuQ3JlYXRlTWV0cmljUmVxdWVzdBonLmRheWJvb2subWV0cmljLnYxLkNyZWF0ZU1ldHJpY1Jlc3BvbnNlEl8KDFVwZGF0ZU1ldHJpYxImLmRheWJvb2subWV0cmljLnYxLlVwZGF0ZU1ldHJpY1JlcXVlc3QaJy5kYXlib29rLm1ldHJpYy52MS5VcGRhdGVNZXRyaWNSZXNwb25zZRJrChBEZXNjcmliZUFjdGl2aXR5EiouZGF5Ym9vay5tZXRyaWMudjEuRGVzY3JpYmVBY3Rpdml0eVJlcXVlc3QaKy5kYXlib29rLm1ldHJpYy52MS5EZXNjcmliZUFjdGl2aXR5UmVzcG9uc2USZQoOTGlzdFNwYXJrbGluZXMSKC5kYXlib29rLm1ldHJpYy52MS5MaXN0U3BhcmtsaW5lc1JlcXVlc3QaKS5kYXlib29rLm1ldHJpYy52MS5MaXN0U3BhcmtsaW5lc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * ObservedPath is one property of the events of a type.
@@ -734,6 +734,238 @@ export const UpdateMetricResponseSchema: GenMessage<UpdateMetricResponse> = /*@_
   messageDesc(file_daybook_metric_v1_metric, 17);
 
 /**
+ * DescribeActivityRequest says of what time.
+ *
+ * @generated from message daybook.metric.v1.DescribeActivityRequest
+ */
+export type DescribeActivityRequest = Message<"daybook.metric.v1.DescribeActivityRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * How many days, the one that has begun included. 1 to 90.
+   *
+   * @generated from field: int32 days = 2;
+   */
+  days: number;
+
+  /**
+   * An IANA time zone, whose midnights part the days.
+   *
+   * @generated from field: string timezone = 3;
+   */
+  timezone: string;
+
+  /**
+   * Leave out the events that the platform recorded itself.
+   *
+   * @generated from field: bool without_system = 4;
+   */
+  withoutSystem: boolean;
+};
+
+/**
+ * Describes the message daybook.metric.v1.DescribeActivityRequest.
+ * Use `create(DescribeActivityRequestSchema)` to create a new message.
+ */
+export const DescribeActivityRequestSchema: GenMessage<DescribeActivityRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 18);
+
+/**
+ * DescribeActivityResponse is what happened, day by day.
+ *
+ * @generated from message daybook.metric.v1.DescribeActivityResponse
+ */
+export type DescribeActivityResponse = Message<"daybook.metric.v1.DescribeActivityResponse"> & {
+  /**
+   * When each day begins, oldest first; the last is today. Fewer than asked for if there are too many roll-ups, and none if today alone has too
+   * many.
+   *
+   * @generated from field: repeated google.protobuf.Timestamp day_starts = 1;
+   */
+  dayStarts: Timestamp[];
+
+  /**
+   * How many events happened on each day. What happens later than today is left out.
+   *
+   * @generated from field: repeated int64 events = 2;
+   */
+  events: bigint[];
+
+  /**
+   * What the values of those come to, in order of currency.
+   *
+   * @generated from field: repeated daybook.metric.v1.DailyValue values = 3;
+   */
+  values: DailyValue[];
+
+  /**
+   * How many profiles were made on each day.
+   *
+   * @generated from field: repeated int64 new_profiles = 4;
+   */
+  newProfiles: bigint[];
+
+  /**
+   * Every event that was received up to then is in the answer.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 5;
+   */
+  asOf?: Timestamp | undefined;
+
+  /**
+   * Whether the property has any event at all, other than what the platform recorded itself.
+   *
+   * @generated from field: bool has_events = 6;
+   */
+  hasEvents: boolean;
+};
+
+/**
+ * Describes the message daybook.metric.v1.DescribeActivityResponse.
+ * Use `create(DescribeActivityResponseSchema)` to create a new message.
+ */
+export const DescribeActivityResponseSchema: GenMessage<DescribeActivityResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 19);
+
+/**
+ * DailyValue is what the values in one currency come to.
+ *
+ * @generated from message daybook.metric.v1.DailyValue
+ */
+export type DailyValue = Message<"daybook.metric.v1.DailyValue"> & {
+  /**
+   * Three upper-case letters.
+   *
+   * @generated from field: string currency = 1;
+   */
+  currency: string;
+
+  /**
+   * The exact decimal sum of each day.
+   *
+   * @generated from field: repeated string sums = 2;
+   */
+  sums: string[];
+};
+
+/**
+ * Describes the message daybook.metric.v1.DailyValue.
+ * Use `create(DailyValueSchema)` to create a new message.
+ */
+export const DailyValueSchema: GenMessage<DailyValue> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 20);
+
+/**
+ * ListSparklinesRequest says of which metrics.
+ *
+ * @generated from message daybook.metric.v1.ListSparklinesRequest
+ */
+export type ListSparklinesRequest = Message<"daybook.metric.v1.ListSparklinesRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * 1 to 100. Those that the property does not have are left out.
+   *
+   * @generated from field: repeated string metric_ids = 2;
+   */
+  metricIds: string[];
+
+  /**
+   * How many days, the one that has begun included. 1 to 90.
+   *
+   * @generated from field: int32 days = 3;
+   */
+  days: number;
+
+  /**
+   * An IANA time zone, whose midnights part the days.
+   *
+   * @generated from field: string timezone = 4;
+   */
+  timezone: string;
+};
+
+/**
+ * Describes the message daybook.metric.v1.ListSparklinesRequest.
+ * Use `create(ListSparklinesRequestSchema)` to create a new message.
+ */
+export const ListSparklinesRequestSchema: GenMessage<ListSparklinesRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 21);
+
+/**
+ * ListSparklinesResponse is a line for each metric.
+ *
+ * @generated from message daybook.metric.v1.ListSparklinesResponse
+ */
+export type ListSparklinesResponse = Message<"daybook.metric.v1.ListSparklinesResponse"> & {
+  /**
+   * When each day begins, oldest first; the last is today.
+   *
+   * @generated from field: repeated google.protobuf.Timestamp day_starts = 1;
+   */
+  dayStarts: Timestamp[];
+
+  /**
+   * In the order of the request.
+   *
+   * @generated from field: repeated daybook.metric.v1.Sparkline sparklines = 2;
+   */
+  sparklines: Sparkline[];
+
+  /**
+   * Every event that was received up to then is in the answer.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 3;
+   */
+  asOf?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.metric.v1.ListSparklinesResponse.
+ * Use `create(ListSparklinesResponseSchema)` to create a new message.
+ */
+export const ListSparklinesResponseSchema: GenMessage<ListSparklinesResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 22);
+
+/**
+ * Sparkline is the days of one metric.
+ *
+ * @generated from message daybook.metric.v1.Sparkline
+ */
+export type Sparkline = Message<"daybook.metric.v1.Sparkline"> & {
+  /**
+   * The metric.
+   *
+   * @generated from field: string metric_id = 1;
+   */
+  metricId: string;
+
+  /**
+   * How many events happened on each day.
+   *
+   * @generated from field: repeated int64 counts = 2;
+   */
+  counts: bigint[];
+};
+
+/**
+ * Describes the message daybook.metric.v1.Sparkline.
+ * Use `create(SparklineSchema)` to create a new message.
+ */
+export const SparklineSchema: GenMessage<Sparkline> = /*@__PURE__*/
+  messageDesc(file_daybook_metric_v1_metric, 23);
+
+/**
  * ValueType is what a property of an event was seen to be. A closed set.
  *
  * @generated from enum daybook.metric.v1.ValueType
@@ -991,6 +1223,28 @@ export const MetricService: GenService<{
     methodKind: "unary";
     input: typeof UpdateMetricRequestSchema;
     output: typeof UpdateMetricResponseSchema;
+  },
+  /**
+   * DescribeActivity tells by day how many events of all metrics together there were, what their values come to, and how many profiles were
+   * made. It reads roll-ups only, at most 500,000 of them: where there are more it goes back less far.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.DescribeActivity
+   */
+  describeActivity: {
+    methodKind: "unary";
+    input: typeof DescribeActivityRequestSchema;
+    output: typeof DescribeActivityResponseSchema;
+  },
+  /**
+   * ListSparklines tells how many events of each of some metrics there were by day. It reads roll-ups only, and fails with `too_many_items`
+   * when there are more than 1,000,000.
+   *
+   * @generated from rpc daybook.metric.v1.MetricService.ListSparklines
+   */
+  listSparklines: {
+    methodKind: "unary";
+    input: typeof ListSparklinesRequestSchema;
+    output: typeof ListSparklinesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_metric_v1_metric, 0);
