@@ -1,6 +1,8 @@
 /** Assembles the gateway: plugins and surfaces in the order of registration. */
+import { fromBinary } from "@bufbuild/protobuf";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
 import type { Clock } from "#shared/values/clock.ts";
 import type { Log } from "#shared/process/log.ts";
 import { addHealthRoutes } from "#shared/rpc/server.ts";
@@ -10,9 +12,11 @@ import { compatSurface } from "./compat/surface.ts";
 import { compatDefaults, edgeDefaults, type CompatSettings, type EdgeSettings } from "./config.ts";
 import { docsRoutes } from "./docs/routes.ts";
 import { createHttp } from "./http.ts";
-import { createKeyEnds } from "./key-ends.ts";
+import { createEnds } from "./ends.ts";
 import { createKeyUse } from "./key-use.ts";
 import { createCursors } from "./cursor.ts";
+import { dashboardDefaults, type DashboardSettings } from "./dashboard/settings.ts";
+import { dashboardSurface } from "./dashboard/surface.ts";
 import { sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
 import { authenticationPlugin, callerAgeMsMax as ageDefault } from "./plugins/authentication.ts";
@@ -55,6 +59,8 @@ export interface GatewayContext {
   callerAgeMsMax?: number | undefined;
   /** Settings of the compatibility surface; compatDefaults by default. */
   compat?: CompatSettings | undefined;
+  /** Overrides of dashboardDefaults. */
+  dashboard?: Partial<DashboardSettings> | undefined;
   /** Encrypts cursors. All gateways of an installation share it. */
   secret: string;
   /** Cursors that were encrypted with this secret are read too. */
@@ -73,7 +79,11 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const shares = createRateShares({ identity, clock, limits, log });
   const keyUse = createKeyUse(identity, clock, log);
   const operations = createOperations(identity, log);
-  const keyEnds = createKeyEnds(context.signals);
+  const keyEnds = createEnds(
+    context.signals,
+    KeyEndingSchema.typeName,
+    (payload) => fromBinary(KeyEndingSchema, payload).keyId,
+  );
   const { callerAgeMsMax = ageDefault } = context;
 
   await app.register(securityHeadersPlugin);
@@ -103,6 +113,18 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(nativeSurface(surfaceContext), { prefix: "/v1" });
   await app.register(compat, { prefix: "/api" });
   await app.register(compat);
+  await app.register(
+    dashboardSurface({
+      clients,
+      log,
+      registry,
+      readiness,
+      cursors,
+      clock: shares.clock,
+      signals: context.signals,
+      settings: { ...dashboardDefaults, ...context.dashboard },
+    }),
+  );
   const addMethodNotAllowed = collectMethods(app);
   docsRoutes(app, createDocument(edge.publicUrl ?? "/"));
   addHealthRoutes(app, () => readiness.check());

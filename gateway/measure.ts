@@ -6,6 +6,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The route only answers 404 or 405. */
     isRefusal?: true;
+    /** The answer goes on until its client leaves, so its duration says nothing. */
+    isStream?: true;
   }
 }
 
@@ -20,6 +22,7 @@ export function measure(app: FastifyInstance, registry: Registry): void {
     registers: [registry],
   });
   app.addHook("onResponse", async (request, reply) => {
+    if (request.routeOptions.config.isStream && reply.statusCode === 200) return;
     duration.observe({ ...servedRoute(request), status: reply.statusCode }, reply.elapsedTime / 1000);
   });
 }

@@ -26,6 +26,7 @@ export const originPlugin = fastifyPlugin<{ publicUrl: string | undefined }>((ap
   });
   app.addHook("onSend", async (_request, reply) => {
     // Only cacheable answers need Vary.
-    if (publicUrl === undefined && reply.getHeader("cache-control") !== "no-store") void reply.header("vary", varying);
+    if (publicUrl !== undefined || reply.getHeader("cache-control") === "no-store") return;
+    void reply.header("vary", [reply.getHeader("vary"), varying].flatMap((names) => names ?? []).join(", "));
   });
 });

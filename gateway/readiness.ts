@@ -10,6 +10,8 @@ export interface Readiness {
   check(): Promise<void>;
   /** Marks the gateway as unready because it is about to stop. */
   leave(): void;
+  /** Aborted by leave(). Answers that never end by themselves end then. */
+  readonly leaving: AbortSignal;
 }
 
 const keptMs = 1_000;
@@ -23,10 +25,10 @@ export function createGatewayReadiness({ checkReady }: Clients): Readiness {
 export function createReadiness(ask: () => Promise<void>): Readiness {
   let answer: Promise<void> | undefined;
   let answeredAtMs = 0;
-  let isLeaving = false;
+  const leaving = new AbortController();
   return {
     async check() {
-      if (isLeaving) throw new Error("the gateway is about to stop");
+      if (leaving.signal.aborted) throw new Error("the gateway is about to stop");
       if (answer === undefined || (answeredAtMs > 0 && performance.now() - answeredAtMs > keptMs)) {
         answeredAtMs = 0;
         answer = ask().finally(() => (answeredAtMs = performance.now()));
@@ -34,7 +36,8 @@ export function createReadiness(ask: () => Promise<void>): Readiness {
       await answer;
     },
     leave() {
-      isLeaving = true;
+      leaving.abort();
     },
+    leaving: leaving.signal,
   };
 }

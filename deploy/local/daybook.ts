@@ -28,6 +28,7 @@ import { createGateway } from "../../gateway/app.ts";
 import { createClients, type Transports } from "../../gateway/clients.ts";
 import type { CompatSettings, EdgeSettings } from "../../gateway/config.ts";
 import { createGatewayReadiness } from "../../gateway/readiness.ts";
+import type { DashboardSettings } from "../../gateway/dashboard/settings.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
@@ -56,6 +57,8 @@ export interface DaybookOptions {
   clock?: Clock;
   /** Overrides of the public surface's settings. */
   edge?: Partial<EdgeSettings>;
+  /** Overrides of the dashboard's settings. */
+  dashboard?: Partial<DashboardSettings>;
   /** How long the gateway caches callers; default: as every gateway. */
   callerAgeMsMax?: number;
 }
@@ -149,6 +152,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     limits: options.limits,
     compat: options.compat,
     edge: options.edge,
+    dashboard: options.dashboard,
     readiness,
     signals,
     callerAgeMsMax: options.callerAgeMsMax,

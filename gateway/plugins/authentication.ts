@@ -10,7 +10,7 @@ import { systemCall } from "#shared/rpc/interceptors.ts";
 import { modeOfKey } from "#shared/values/key-form.ts";
 import { newestRevision, revisions, type Revision } from "#shared/values/revisions.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
-import type { KeyEnds } from "../key-ends.ts";
+import type { Ends } from "../ends.ts";
 import type { KeyUse } from "../key-use.ts";
 import type { RateLimits, RateWindow } from "../rate/limits.ts";
 import type { RateShares } from "../rate/shares.ts";
@@ -61,7 +61,7 @@ export interface AuthenticationOptions {
   identity: Client<typeof IdentityService>;
   shares: RateShares;
   keyUse: KeyUse;
-  keyEnds: KeyEnds;
+  keyEnds: Ends;
   callerAgeMsMax: number;
   /** Limits of keys that have none of their own. */
   limits: RateLimits;

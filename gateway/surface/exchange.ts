@@ -88,7 +88,8 @@ export class Exchange {
   }
 }
 
-function goneSignal(reply: FastifyReply): AbortSignal {
+/** Aborted when the client disconnects before its answer. */
+export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   // The request emits close once its body is read, so the answer is observed instead.
   reply.raw.once("close", () => {

@@ -20,7 +20,7 @@ import { toTimestamp } from "#shared/values/time.ts";
 import { createGateway } from "../../gateway/app.ts";
 import { createClients } from "../../gateway/clients.ts";
 import { connectServices } from "../../gateway/config.ts";
-import { askAgainIntervalMs } from "../../gateway/key-ends.ts";
+import { askAgainIntervalMs } from "../../gateway/ends.ts";
 import { createApi, type Api } from "../support/api.ts";
 import {
   connectToMesh,

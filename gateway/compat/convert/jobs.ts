@@ -69,7 +69,8 @@ export function importErrorResource(failure: ImportError, showsValues: boolean):
   };
 }
 
-function toPayload(sentJson: string, showsValues: boolean): object {
+/** What was sent of an item, as the caller may see it. */
+export function toPayload(sentJson: string, showsValues: boolean): object {
   const payload = parseJson(sentJson) as JsonObject;
   if (showsValues) return payload;
   const shown = Object.entries(payload).map(([field, value]): [string, unknown] => {

@@ -1,0 +1,22 @@
+import type { Log } from "#shared/process/log.ts";
+import type { Clients } from "../clients.ts";
+import type { Cursors } from "../cursor.ts";
+import type { Readiness } from "../readiness.ts";
+import type { Audit } from "./audit.ts";
+import type { Entrance } from "./entrance.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** What the parts of the dashboard share. */
+export interface DashboardContext {
+  clients: Clients;
+  log: Log;
+  readiness: Readiness;
+  sessions: Sessions;
+  entrance: Entrance;
+  audit: Audit;
+  cursors: Cursors;
+  /** Who vouches for members beside passwords. */
+  issuer: { host: string } | undefined;
+  /** Time for a call to a service. */
+  callTimeoutMs: number;
+}

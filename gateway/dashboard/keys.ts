@@ -1,0 +1,41 @@
+/** Which scopes a member may give a key. */
+import type { CreateKeyRequest, RotateKeyRequest } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
+import { missingRight } from "./refusal.ts";
+import type { Exchange } from "./method.ts";
+import { callOf } from "./calls.ts";
+
+/**
+ * Scopes that show personal data or destroy it. Only a member who may do so herself gives them to a key, or else a key
+ * would be a way around her role. Other scopes are given by everyone who manages keys: a developer's key records
+ * events, which the developer does not do in the dashboard.
+ */
+const guardedScopes: readonly string[] = [
+  "consent:read_audit",
+  "conversations:read",
+  "identifiers:read_value",
+  "messages:read",
+  "privacy:delete",
+  "privacy:export",
+  "privacy:read",
+  "profiles:merge",
+];
+
+/** @throws DaybookError `missing_scope` */
+function checkScopes(scopes: readonly string[], rights: ReadonlySet<string>): void {
+  const lacking = scopes.find((scope) => guardedScopes.includes(scope) && !rights.has(scope));
+  if (lacking !== undefined) throw missingRight(lacking);
+}
+
+export function checkNewKey({ scopes, allScopes }: CreateKeyRequest, { rights }: Exchange): void {
+  checkScopes(allScopes ? guardedScopes : scopes, rights);
+}
+
+/** The new key may do what the old one may, and its secret is shown. */
+export async function checkRotatedKey(
+  { propertyId, keyId }: RotateKeyRequest,
+  { clients, rights, request, viewer }: Exchange,
+): Promise<void> {
+  const { key } = await clients.identity.getKey({ propertyId, keyId }, callOptions(callOf(request, viewer)));
+  checkScopes(key?.scopes ?? guardedScopes, rights);
+}

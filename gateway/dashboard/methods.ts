@@ -1,0 +1,208 @@
+/**
+ * The allow-list: which RPCs a browser may call, and what a member needs for each. Every other method is answered with
+ * `unknown_method`, also those that exist.
+ */
+import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
+import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
+import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { ProfileService, ProfileSort, type ListProfilesRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { DaybookError } from "#shared/values/errors.ts";
+import { checkNewKey, checkRotatedKey } from "./keys.ts";
+import { maskImportErrors, maskProfile, maskProfiles } from "./masking.ts";
+import { methodsOf, type Exchange, type Method } from "./method.ts";
+
+/** The source of what members write. */
+const source = "dashboard";
+
+const reading = <Right extends string>(right: Right) => ({ where: "property", right, reads: true }) as const;
+const writing = <Right extends string>(right: Right) => ({ where: "property", right }) as const;
+const managing = <Right extends string>(right: Right) => ({ where: "everywhere", right }) as const;
+const own = { where: "own", right: null } as const;
+
+interface ProfileWrite {
+  profileId: string;
+  operationId?: string | undefined;
+  source?: string;
+}
+
+/** The browser neither chooses the source, nor repeats another caller's operation. */
+function asDashboard(input: ProfileWrite): void {
+  delete input.operationId;
+  if (input.source !== undefined) input.source = source;
+}
+
+const profileWrite = {
+  audit: ({ profileId }: ProfileWrite) => [profileId],
+  prepare: asDashboard,
+  mask: maskProfile,
+};
+
+/** A place by email would tell emails: whoever tries places learns them letter by letter. */
+function refuseEmailOrder({ sort, after }: ListProfilesRequest): void {
+  if (sort !== ProfileSort.EMAIL && after?.email === undefined) return;
+  const message = "`sort` must be created_at, updated_at or id: the dashboard does not sort by email.";
+  throw new DaybookError("unsupported_sort", message, { param: "sort" });
+}
+
+const eventMethods = methodsOf(EventService, ({ clients }) => clients.events, {
+  listEvents: reading("events:read"),
+  getEvents: reading("events:read"),
+  aggregateEvents: reading("events:read"),
+  getWatermark: reading("events:read"),
+  getLastEvents: reading("events:read"),
+});
+
+const profileMethods = methodsOf(ProfileService, ({ clients }) => clients.profiles, {
+  getProfiles: { ...reading("profiles:read"), mask: maskProfiles },
+  listProfiles: { ...reading("profiles:read"), prepare: refuseEmailOrder, mask: maskProfiles },
+  getMergedProfiles: reading("profiles:read"),
+  listMerges: reading("profiles:read"),
+  getAttributeSchema: reading("schemas:read"),
+  getImportJob: reading("imports:read"),
+  listImportJobs: reading("imports:read"),
+  listImportedProfiles: { ...reading("imports:read"), mask: maskProfiles },
+  listImportErrors: { ...reading("imports:read"), mask: maskImportErrors },
+  updateTags: { ...writing("profiles:write"), ...profileWrite },
+  updateProfile: { ...writing("profiles:write"), ...profileWrite },
+  addIdentifier: {
+    ...writing("identifiers:write"),
+    ...profileWrite,
+    audit: ({ profileId }, output) => [profileId, output?.identifierId],
+  },
+  promoteIdentifier: {
+    ...writing("identifiers:write"),
+    ...profileWrite,
+    audit: ({ profileId, identifierId }) => [profileId, identifierId],
+  },
+  removeIdentifier: {
+    ...writing("identifiers:write"),
+    ...profileWrite,
+    audit: ({ profileId, identifierId }) => [profileId, identifierId],
+  },
+  mergeProfiles: {
+    ...writing("profiles:merge"),
+    ...profileWrite,
+    fresh: true,
+    audit: ({ profileId, sourceProfileId }) => [profileId, sourceProfileId],
+  },
+  redactProfile: { ...writing("profiles:redact"), ...profileWrite, fresh: true },
+});
+
+const metricMethods = methodsOf(MetricService, ({ clients }) => clients.metrics, {
+  getMetrics: reading("metrics:read"),
+  listMetrics: reading("metrics:read"),
+  aggregateMetric: reading("metrics:read"),
+  createMetric: {
+    ...writing("metrics:write"),
+    audit: (_input, output) => [output?.metric?.id],
+    prepare: (input) => void delete input.operationId,
+  },
+  updateMetric: {
+    ...writing("metrics:write"),
+    audit: ({ metricId }) => [metricId],
+    prepare: (input) => void delete input.operationId,
+  },
+  describeRollups: { where: "either", right: "metrics:read", reads: true },
+  rebuildRollups: { ...managing("operate"), audit: ({ propertyId }) => [propertyId] },
+});
+
+const identityMethods = methodsOf(IdentityService, ({ clients }) => clients.identity, {
+  listKeys: reading("keys:manage"),
+  getKey: reading("keys:manage"),
+  createKey: {
+    ...writing("keys:manage"),
+    fresh: true,
+    audit: (_input, output) => [output?.key?.id],
+    prepare: checkNewKey,
+  },
+  rotateKey: {
+    ...writing("keys:manage"),
+    fresh: true,
+    audit: ({ keyId }, output) => [keyId, output?.key?.id],
+    prepare: checkRotatedKey,
+  },
+  revokeKey: { ...writing("keys:manage"), fresh: true, audit: ({ keyId }) => [keyId] },
+  updateProperty: { ...writing("properties:manage"), audit: ({ propertyId }) => [propertyId] },
+  createProperty: { ...managing("properties:manage"), audit: (_input, output) => [output?.property?.id] },
+});
+
+/** Her own account. The gateway says whose it is, whatever the browser sent. */
+const accountMethods = methodsOf(MemberService, ({ clients }) => clients.members, {
+  confirmPassword: {
+    ...own,
+    audit: (input) => [input.sessionId],
+    prepare(input, { request, viewer }) {
+      input.sessionId = viewer.session.id;
+      input.address = request.ip;
+    },
+  },
+  changePassword: {
+    ...own,
+    audit: (input) => [input.sessionId],
+    prepare(input, { request, viewer }) {
+      input.sessionId = viewer.session.id;
+      input.address = request.ip;
+    },
+  },
+  listSessions: { ...own, reads: true, prepare: (input, { viewer }) => void (input.memberId = viewer.member.id) },
+  endSession: {
+    ...own,
+    audit: ({ which }) => [which.value],
+    prepare(input, { viewer }) {
+      input.memberId = viewer.member.id;
+      if (input.which.case === "allButSessionId") input.which.value = viewer.session.id;
+    },
+  },
+});
+
+const memberMethods = methodsOf(MemberService, ({ clients }) => clients.members, {
+  listMembers: { ...managing("members:manage"), reads: true },
+  listInvitations: { ...managing("members:manage"), reads: true },
+  inviteMember: {
+    ...managing("members:manage"),
+    fresh: true,
+    audit: (_input, output) => [output?.invitation?.id],
+    prepare: (input, { viewer }) => void (input.invitedBy = viewer.member.id),
+  },
+  updateMember: {
+    ...managing("members:manage"),
+    fresh: true,
+    audit: ({ memberId }) => [memberId],
+    prepare: keepOwnSession,
+  },
+  removeMember: { ...managing("members:manage"), fresh: true, audit: ({ memberId }) => [memberId] },
+  revokeInvitation: { ...managing("members:manage"), fresh: true, audit: ({ invitationId }) => [invitationId] },
+  listAudit: { where: "either", right: "audit:read", reads: true },
+});
+
+function keepOwnSession(input: { memberId: string; keptSessionId?: string | undefined }, { viewer }: Exchange): void {
+  delete input.keptSessionId;
+  if (input.memberId === viewer.member.id) input.keptSessionId = viewer.session.id;
+}
+
+/** Every process with an outbox has a bus service, so its name stands before the path. */
+const busMethods = (["event", "profile"] as const).flatMap((name) =>
+  methodsOf(
+    BusService,
+    ({ clients }) => clients.outboxes[name],
+    {
+      describeBus: { ...managing("operate"), reads: true },
+      republish: { ...managing("operate"), audit: () => [] },
+      retryDeadLetters: { ...managing("operate"), audit: () => [] },
+    },
+    `${name}/`,
+  ),
+);
+
+/** Of the services. What the gateway answers itself is in own-methods.ts. */
+export const serviceMethods: readonly Method[] = [
+  ...eventMethods,
+  ...profileMethods,
+  ...metricMethods,
+  ...identityMethods,
+  ...accountMethods,
+  ...memberMethods,
+  ...busMethods,
+];
