@@ -2,6 +2,7 @@ import type { SettingsReader } from "#shared/process/config.ts";
 import { readShutdownDelayMs } from "#shared/process/lifecycle.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
 import type { Transports } from "./clients.ts";
+import { readDashboardSettings, type DashboardSettings } from "./dashboard/settings.ts";
 import { createTrust, type TrustedProxies } from "./listener/addresses.ts";
 import {
   byteLimits,
@@ -19,6 +20,7 @@ export interface GatewaySettings {
   limits: RateLimits;
   compat: CompatSettings;
   edge: EdgeSettings;
+  dashboard: DashboardSettings;
 }
 
 export interface CompatSettings {
@@ -72,6 +74,7 @@ export function readGatewaySettings(reader: SettingsReader): GatewaySettings {
     },
     compat: { authSchemes: readAuthSchemes(reader) },
     edge: readEdgeSettings(reader),
+    dashboard: readDashboardSettings(reader),
   };
 }
 

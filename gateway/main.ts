@@ -42,6 +42,7 @@ await runProcess(log, async (owner) => {
     signals,
     compat: settings.compat,
     edge: settings.edge,
+    dashboard: settings.dashboard,
     readiness,
     secret: internalToken,
     acceptedSecret: acceptedToken,

@@ -78,6 +78,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
       limits: settings.limits,
       compat: settings.compat,
       edge: settings.edge,
+      dashboard: settings.dashboard,
       event: settings.event,
       log,
       registry,

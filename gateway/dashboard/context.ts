@@ -4,6 +4,7 @@ import type { Cursors } from "../cursor.ts";
 import type { Readiness } from "../readiness.ts";
 import type { Audit } from "./audit.ts";
 import type { Entrance } from "./entrance.ts";
+import type { Issuer } from "./issuer.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** What the parts of the dashboard share. */
@@ -16,7 +17,7 @@ export interface DashboardContext {
   audit: Audit;
   cursors: Cursors;
   /** Who vouches for members beside passwords. */
-  issuer: { host: string } | undefined;
+  issuer: Issuer | undefined;
   /** Time for a call to a service. */
   callTimeoutMs: number;
 }

@@ -12,9 +12,14 @@ export interface Place {
 
 const loopbackPattern = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 
+/** Whether a host is this computer. */
+export function isLoopback(hostname: string): boolean {
+  return loopbackPattern.test(hostname);
+}
+
 export function placeOf({ publicOrigin }: FastifyRequest): Place {
   const { protocol, hostname, port, origin } = new URL(publicOrigin);
-  const kind = protocol === "https:" ? "https" : loopbackPattern.test(hostname) ? "loopback" : "unsafe";
+  const kind = protocol === "https:" ? "https" : isLoopback(hostname) ? "loopback" : "unsafe";
   return { kind, origin, port };
 }
 
@@ -48,6 +53,7 @@ export function setCookie(
   const place = placeOf(request);
   if (place.kind === "unsafe") throw new Error("no cookie is set over plain HTTP");
   const secure = place.kind === "https" ? "; Secure" : "";
+  // Fastify sends several cookies one by one.
   void reply.header(
     "set-cookie",
     `${cookieName(place, cookie.name)}=${cookie.value}; Path=/; Max-Age=${cookie.ageSeconds}; HttpOnly; SameSite=Lax${secure}`,

@@ -17,9 +17,11 @@ import { assetRoutes, readBuild, type Build } from "./assets.ts";
 import { createAudit } from "./audit.ts";
 import type { DashboardContext } from "./context.ts";
 import { createEntrance } from "./entrance.ts";
+import { createIssuer } from "./issuer.ts";
 import { liveRoutes } from "./live/stream.ts";
 import { sendPageError } from "./pages/errors.ts";
 import { parseForms, refuseUnsafePlace } from "./pages/forms.ts";
+import { issuerPages } from "./pages/issuer.ts";
 import { sendPage } from "./pages/layout.ts";
 import { linkPages } from "./pages/links.ts";
 import { signInPage } from "./pages/sign-in.ts";
@@ -59,7 +61,7 @@ export function dashboardSurface(options: DashboardOptions) {
     entrance: createEntrance(sessions, createAddressWindows(clock, settings.requestsPerMinute)),
     audit: createAudit(clients.members, log),
     callTimeoutMs,
-    issuer: undefined,
+    issuer: settings.issuer && createIssuer(settings.issuer),
   };
   return async (app: FastifyInstance): Promise<void> => {
     app.setErrorHandler((error, request, reply) => sendPageError(log, error, request, reply));
@@ -69,6 +71,7 @@ export function dashboardSurface(options: DashboardOptions) {
     const build = readBuild(settings.uiFolder);
     assetRoutes(app, build);
     signInPage(app, context);
+    if (context.issuer) issuerPages(app, context, context.issuer);
     linkPages(app, context);
     liveRoutes(app, context, registry);
     for (const path of ["/dashboard", "/dashboard/", "/dashboard/*"]) {

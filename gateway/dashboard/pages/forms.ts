@@ -1,8 +1,10 @@
 /** What the forms of the pages have in common: reading, refusals, and what follows a sign-in. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Member } from "#proto/daybook/identity/v1/members_pb.ts";
+import { callOptions } from "#shared/rpc/interceptors.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { html } from "../../docs/html.ts";
+import { callOf } from "../calls.ts";
 import type { DashboardContext } from "../context.ts";
 import { sessionCookie } from "../entrance.ts";
 import { placeOf, setCookie } from "../place.ts";
@@ -36,7 +38,7 @@ export function visitorOf(request: FastifyRequest): { address: string; userAgent
 
 /** A path of the dashboard to go on to; anything else becomes its first page. */
 export function safeNext(next: string): string {
-  if (!/^\/dashboard\/[\x21-\x7e]*$/.test(next) || next.includes("\\")) return home;
+  if (!/^\/dashboard\/[\x21-\x7e]{0,2000}$/.test(next) || next.includes("\\")) return home;
   const url = URL.parse(next, "http://origin.invalid");
   if (!url || url.origin !== "http://origin.invalid" || !url.pathname.startsWith(home)) return home;
   return url.pathname + url.search + url.hash;
@@ -44,13 +46,20 @@ export function safeNext(next: string): string {
 
 /** Begins a session in the browser, and leaves an audit entry of it. */
 export async function signInBrowser(
-  { audit }: DashboardContext,
+  { audit, clients, entrance }: DashboardContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { member, token, next }: { member?: Member | undefined; token: string; next: string },
 ): Promise<FastifyReply> {
   if (!member) throw new Error("identity answered without a member");
   await audit.recordSignIn(request, member);
+  // A browser has one session: what it had before is not left open.
+  const before = await entrance.find(request, reply).catch(() => undefined);
+  if (before) {
+    const { member: owner, session } = before.viewer;
+    const ending = { memberId: owner.id, which: { case: "sessionId", value: session.id } } as const;
+    await clients.members.endSession(ending, callOptions(callOf(request)));
+  }
   setCookie(request, reply, { name: sessionCookie, value: token, ageSeconds: sessionSeconds });
   return reply.redirect(safeNext(next), 303);
 }

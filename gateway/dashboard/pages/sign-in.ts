@@ -17,7 +17,7 @@ export function signInPage(app: FastifyInstance, context: DashboardContext): voi
     if (refused) return refused;
     const next = safeNext([request.query.next].flat()[0] ?? "");
     if (await context.entrance.find(request, reply)) return reply.redirect(next, 303);
-    return show(context, reply, { email: "", next }, noFaults);
+    return showSignIn(context, reply, { email: "", next }, noFaults);
   });
 
   app.post(path, {
@@ -38,11 +38,12 @@ async function signIn(context: DashboardContext, request: FastifyRequest, reply:
     return await signInBrowser(context, request, reply, { ...signedIn, next });
   } catch (error) {
     const faults = takeRefusal(error, reply, () => "password");
-    return show(context, reply, { email, next }, faults);
+    return showSignIn(context, reply, { email, next }, faults);
   }
 }
 
-function show(
+/** Shows the page. */
+export function showSignIn(
   { issuer }: DashboardContext,
   reply: FastifyReply,
   { email, next }: { email: string; next: string },
