@@ -43,6 +43,7 @@ const results = [
   run("format", "oxfmt", "--check"),
   run("lint", "oxlint", "--type-aware", "--deny-warnings"),
   run("types", "tsc", "--noEmit"),
+  run("types of the dashboard", "tsc", "--noEmit", "--project", "gateway/dashboard/ui"),
   run("unused code", "knip"),
   run("contracts", "buf", "lint"),
   base === undefined || run("contracts stay compatible", "buf", "breaking", "--against", `.git#ref=${base}`),

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const found = await Promise.all(
     folders.map(async (folder) =>
       (await readdir(folder, { recursive: true, withFileTypes: true }))
-        .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+        .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
         .map((entry) => join(entry.parentPath, entry.name)),
     ),
   );
@@ -57,6 +57,13 @@ test.each(["identity", "profile", "event", "metric"])("the %s service imports no
 
 test("the gateway holds clients, never services", () => {
   expect(offences(/^gateway\//, /^(gateway|services\/shared|proto\/gen)\//)).toEqual([]);
+});
+
+test("what runs in the browser imports nothing of the server, and the server nothing of it", () => {
+  const ui = "gateway/dashboard/ui/";
+  expect(files.filter(({ path }) => path.startsWith(ui)).length).toBeGreaterThan(40);
+  expect(offences(/^gateway\/dashboard\/ui\//, /^(gateway\/dashboard\/ui|proto\/gen)\//)).toEqual([]);
+  expect(offences(/^(?!gateway\/dashboard\/ui\/)/, /^(?!gateway\/dashboard\/ui\/)/)).toEqual([]);
 });
 
 test("native and compat never import each other", () => {

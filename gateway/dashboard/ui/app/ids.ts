@@ -1,0 +1,32 @@
+/** Where a thing stands that has an id: the palette goes there. A screen with ids adds a row. */
+import type { Property } from "#proto/daybook/identity/v1/identity_pb.ts";
+
+type Destination = { to: string; params: { property: string }; search?: Record<string, string> };
+
+interface Kind {
+  prefix: string;
+  title: string;
+  to: (id: string, property: string) => Destination;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    prefix: "key",
+    title: "Key",
+    to: (id, property) => ({ to: "/$property/keys", params: { property }, search: { key: id } }),
+  },
+];
+
+/** What an id is and where it stands; undefined for other text, and for properties that are not open to the viewer. */
+export function goToId(
+  text: string,
+  properties: readonly Property[],
+): { title: string; to: (property: string) => Destination } | undefined {
+  const prefix = /^([a-z]+)_[0-9a-z]{26}$/.exec(text)?.[1];
+  const property = properties.find(({ id }) => id === text);
+  if (property) {
+    return { title: property.name, to: () => ({ to: "/$property/overview", params: { property: property.id } }) };
+  }
+  const kind = kinds.find((known) => known.prefix === prefix);
+  return kind && { title: kind.title, to: (current) => kind.to(text, current) };
+}

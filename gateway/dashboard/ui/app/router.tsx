@@ -1,0 +1,32 @@
+/** All routes of the dashboard. */
+import { createRouter } from "@tanstack/react-router";
+import { ScreenSkeleton } from "../components/skeleton.tsx";
+import { parseSearch, stringifySearch } from "../data/search.ts";
+import { accountRoute } from "../screens/account/route.ts";
+import { keysRoute } from "../screens/keys/route.ts";
+import { overviewRoute } from "../screens/overview/route.ts";
+import { FailedScreen, MissingScreen } from "./failed-screen.tsx";
+import { homeRoute, propertyRoute, rootRoute } from "./root-route.tsx";
+
+const routeTree = rootRoute.addChildren([
+  homeRoute,
+  propertyRoute.addChildren([overviewRoute, keysRoute, accountRoute]),
+]);
+
+export const router = createRouter({
+  routeTree,
+  basepath: "/dashboard",
+  parseSearch,
+  stringifySearch,
+  defaultPreload: "intent",
+  defaultPendingComponent: ScreenSkeleton,
+  defaultErrorComponent: FailedScreen,
+  defaultNotFoundComponent: MissingScreen,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

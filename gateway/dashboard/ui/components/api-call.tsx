@@ -1,0 +1,42 @@
+/** The call of the public API that a screen equals, as curl. The calls stand in api-calls.ts; a test runs them. */
+import { useState } from "react";
+import { type ApiCall, curlOf } from "../api-calls.ts";
+import { useViewer } from "../data/viewer.ts";
+import { CopyButton } from "./copy.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Icon } from "./icon.tsx";
+
+/** A button that shows the call in a dialog. */
+export function EqualsApiCall({ call }: { call: ApiCall }): React.ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="button quiet" onClick={() => setOpen(true)}>
+        <Icon name="code" />
+        API
+      </button>
+      {isOpen && (
+        <Dialog title="The same by the API" onClose={() => setOpen(false)}>
+          <Curl call={call} />
+          <p className="muted">
+            <code>DAYBOOK_KEY</code> is a key of this property. <a href="/docs">API reference</a>
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** The call itself, to copy. */
+export function Curl({ call }: { call: ApiCall }): React.ReactNode {
+  const { apiUrl } = useViewer();
+  const curl = curlOf(call, apiUrl);
+  return (
+    <figure className="code-block">
+      <pre tabIndex={0} aria-label="curl">
+        <code>{curl}</code>
+      </pre>
+      <CopyButton text={curl} />
+    </figure>
+  );
+}

@@ -1,0 +1,143 @@
+/** Dialogs. Each is in the page only while it is open; Esc and a click beside it close it, and the focus goes back. */
+import { useId, useState } from "react";
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { CopyButton } from "./copy.tsx";
+import { InlineError } from "./field.tsx";
+import { Icon } from "./icon.tsx";
+
+export function Dialog({
+  title,
+  onClose,
+  className = "",
+  isAlert = false,
+  isSticky = false,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  className?: string;
+  /** For what cannot be undone. */
+  isAlert?: boolean;
+  /** A click beside it does not close it. */
+  isSticky?: boolean;
+  children: React.ReactNode;
+}): React.ReactNode {
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen
+      isDismissable={!isSticky}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Modal className={`modal ${className}`}>
+        <AriaDialog className="dialog" role={isAlert ? "alertdialog" : "dialog"}>
+          <header>
+            <Heading slot="title">{title}</Heading>
+            <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
+              <Icon name="close" />
+            </button>
+          </header>
+          {children}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+/** Asks before what cannot be undone. Its text and its button name what will be done. */
+export function ConfirmDialog({
+  title,
+  action,
+  typed,
+  isPending,
+  error,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string;
+  /** The button, such as "Revoke the key". */
+  action: string;
+  /** An id that is to be typed first. */
+  typed?: string;
+  isPending: boolean;
+  error?: unknown;
+  onConfirm: () => void;
+  onClose: () => void;
+  /** What will be done, and what stays. */
+  children: React.ReactNode;
+}): React.ReactNode {
+  const [given, setGiven] = useState("");
+  const field = useId();
+  return (
+    <Dialog title={title} onClose={onClose} isAlert>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          onConfirm();
+        }}
+      >
+        {children}
+        {typed !== undefined && (
+          <div className="field">
+            <label htmlFor={field}>
+              Type <code>{typed}</code> to confirm
+            </label>
+            <input
+              id={field}
+              className="input"
+              autoComplete="off"
+              spellCheck={false}
+              value={given}
+              onChange={(event) => setGiven(event.target.value)}
+            />
+          </div>
+        )}
+        <InlineError error={error} />
+        <footer>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            className="button dangerous"
+            disabled={isPending || (typed !== undefined && given.trim() !== typed)}
+          >
+            {action}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Shows a secret once. It is in the page only while the dialog is open; the caller forgets it in `onClose`. */
+export function SecretDialog({
+  title,
+  secret,
+  onClose,
+  children,
+}: {
+  title: string;
+  secret: string;
+  onClose: () => void;
+  children?: React.ReactNode;
+}): React.ReactNode {
+  return (
+    <Dialog title={title} onClose={onClose} isSticky>
+      <p>Copy it now: Daybook keeps only its hash and cannot show it again.</p>
+      <div className="secret">
+        <code>{secret}</code>
+        <CopyButton text={secret} label="Copy the secret" />
+      </div>
+      {children}
+      <footer>
+        <button type="button" className="button primary" onClick={onClose}>
+          I have stored it
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,162 @@
+/** Fields of forms, with their errors. */
+import { useId } from "react";
+import { failureOf } from "../data/failures.ts";
+
+interface Common {
+  label: string;
+  /** Under the field. */
+  help?: React.ReactNode;
+  /** What is wrong with it. */
+  error?: string | undefined;
+}
+
+function Field({
+  label,
+  help,
+  error,
+  children,
+}: Common & {
+  children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => React.ReactNode;
+}): React.ReactNode {
+  const id = useId();
+  const described = [help === undefined ? [] : `${id}-help`, error === undefined ? [] : `${id}-error`].flat().join(" ");
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        ...(described !== "" && { "aria-describedby": described }),
+        ...(error !== undefined && { "aria-invalid": true }),
+      })}
+      {help !== undefined && (
+        <p id={`${id}-help`} className="help">
+          {help}
+        </p>
+      )}
+      {error !== undefined && (
+        <p id={`${id}-error`} className="field-error" role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextField({
+  label,
+  help,
+  error,
+  onChange,
+  ...input
+}: Common & { value: string; onChange: (value: string) => void } & Omit<
+    React.ComponentProps<"input">,
+    "onChange" | "value" | "id"
+  >): React.ReactNode {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(attributes) => (
+        <input {...input} {...attributes} className="input" onChange={(event) => onChange(event.target.value)} />
+      )}
+    </Field>
+  );
+}
+
+/** One of a few. The system's own list: it works on every screen and keyboard. */
+export function Select<T extends string>({
+  label,
+  help,
+  error,
+  value,
+  options,
+  onChange,
+}: Common & {
+  value: T;
+  options: readonly { value: T; title: string }[];
+  onChange: (value: T) => void;
+}): React.ReactNode {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          className="input"
+          value={value}
+          onChange={(event) => {
+            const chosen = options.find((option) => option.value === event.target.value);
+            if (chosen) onChange(chosen.value);
+          }}
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.title}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** Of a filter: searched by `/`. Reads as it is typed; the screen waits before it asks. */
+export function SearchField({
+  label,
+  value,
+  placeholder,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  placeholder?: string;
+  onChange: (value: string) => void;
+}): React.ReactNode {
+  return (
+    <input
+      className="input search"
+      type="search"
+      aria-label={label}
+      placeholder={placeholder}
+      autoComplete="off"
+      spellCheck={false}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+/** What went wrong with a form as a whole. Faults of single fields stand at the fields. */
+export function InlineError({ error }: { error: unknown }): React.ReactNode {
+  if (error === undefined || error === null) return null;
+  const { title, advice, requestId } = failureOf(error);
+  return (
+    <div className="inline-error" role="alert">
+      <strong>{title}.</strong> {advice}
+      {requestId !== undefined && <span className="muted"> Request {requestId}</span>}
+    </div>
+  );
+}
+
+/** One of two to five, all in sight. */
+export function Segments<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: T;
+  options: readonly { value: T; title: string }[];
+  onChange: (value: T) => void;
+}): React.ReactNode {
+  const name = useId();
+  return (
+    <fieldset className="segments">
+      <legend className="hidden">{label}</legend>
+      {options.map((option) => (
+        <label key={option.value}>
+          <input type="radio" name={name} checked={option.value === value} onChange={() => onChange(option.value)} />
+          <span>{option.title}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

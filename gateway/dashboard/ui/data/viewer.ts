@@ -1,0 +1,37 @@
+/** Who looks, at which property, and what she may do there. */
+import { useSuspenseQuery } from "@connectrpc/connect-query";
+import { useParams } from "@tanstack/react-router";
+import { DashboardService, type GetViewerResponse } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
+import type { Member, Session } from "#proto/daybook/identity/v1/members_pb.ts";
+import { Mode, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
+
+export type Viewer = GetViewerResponse & { member: Member; session: Session };
+
+/** The shell has loaded it before any screen renders. */
+export function useViewer(): Viewer {
+  const { data } = useSuspenseQuery(DashboardService.method.getViewer, {}, { staleTime: 60_000 });
+  return data as Viewer;
+}
+
+/** The property of the path. The shell renders no screen without one. */
+export function useProperty(): Property {
+  const { properties } = useViewer();
+  const { property: id } = useParams({ strict: false });
+  const found = properties.find((property) => property.id === id);
+  if (!found) throw new Error(`There is no property ${String(id)} here.`);
+  return found;
+}
+
+export const isTest = ({ mode }: Property): boolean => mode === Mode.TEST;
+
+/** The rights that the viewer has in a property: scopes such as `profiles:merge`, and rights such as `keys:manage`. */
+export function rightsIn({ member }: Viewer, propertyId: string): ReadonlySet<string> {
+  const grants = member.grants.filter((grant) => grant.propertyId === undefined || grant.propertyId === propertyId);
+  return new Set(grants.flatMap(({ rights }) => rights));
+}
+
+/** Whether the viewer may do something in the property of the path. */
+export function useMay(right: string): boolean {
+  const viewer = useViewer();
+  return rightsIn(viewer, useProperty().id).has(right);
+}

@@ -1,0 +1,34 @@
+/**
+ * The screens: one row each, in the order of the navigation. Routes, navigation, keyboard, palette and the tests that
+ * open every screen read this table. It holds data only, so that tests can load it outside a browser.
+ */
+
+export interface Screen {
+  /** Last part of the path: /dashboard/{property}/{path}. */
+  path: string;
+  /** In the navigation, the heading and the document's title. */
+  title: string;
+  /** `g`, then this letter, goes here. Unique. */
+  letter: string;
+  /** Under which heading of the navigation it stands. */
+  group: "Data" | "Setup" | "Team";
+  /** Only members with one of these rights in the property see it in the navigation. Absent: all. */
+  rights?: readonly string[];
+  /** Further states that the tests open, as search parameters; without any it is opened too. */
+  states?: readonly string[];
+}
+
+export const screens = {
+  overview: { path: "overview", title: "Overview", letter: "o", group: "Data" },
+  keys: {
+    path: "keys",
+    title: "Keys",
+    letter: "k",
+    group: "Setup",
+    states: ["show=ended", "create=yes"],
+  },
+  account: { path: "account", title: "Account", letter: "u", group: "Team" },
+} as const satisfies Record<string, Screen>;
+
+/** All rows, for those who go through them. */
+export const allScreens: readonly Screen[] = Object.values(screens);

@@ -1,0 +1,42 @@
+/** What a new key may do: presets for the usual programs, and all scopes in words. */
+
+export interface Scope {
+  id: string;
+  title: string;
+}
+
+/** Scopes that have an endpoint. A key with all scopes has the others too. */
+export const scopes: readonly Scope[] = [
+  { id: "events:write", title: "Record events" },
+  { id: "events:read", title: "Read events" },
+  { id: "profiles:write", title: "Create and change profiles" },
+  { id: "profiles:read", title: "Read profiles, identifiers masked" },
+  { id: "identifiers:read_value", title: "Read the values of identifiers" },
+  { id: "identifiers:write", title: "Add and remove identifiers" },
+  { id: "profiles:merge", title: "Merge profiles, for good" },
+  { id: "privacy:delete", title: "Redact profiles, for good" },
+  { id: "metrics:read", title: "Read metrics" },
+  { id: "metrics:write", title: "Create and describe metrics" },
+  { id: "accounts:read", title: "Read the property and the key itself" },
+];
+
+export const presets = {
+  record: {
+    title: "Record",
+    detail: "For a shop's server: sends events and profiles, reads nothing.",
+    scopes: ["events:write", "profiles:write", "identifiers:write"],
+  },
+  read: {
+    title: "Read",
+    detail: "For reports: reads events, profiles with masked identifiers, and metrics.",
+    scopes: ["accounts:read", "events:read", "profiles:read", "metrics:read"],
+  },
+  all: {
+    title: "Everything",
+    detail: "Every scope that there is, merges and redactions among them.",
+    scopes: [],
+  },
+  custom: { title: "Single scopes", detail: "Choose each.", scopes: [] },
+} as const satisfies Record<string, { title: string; detail: string; scopes: readonly string[] }>;
+
+export type Preset = keyof typeof presets;
