@@ -1,5 +1,5 @@
 /**
- * A chart over time, and the same as a table. The drawing is loaded only where a chart is (components/chart-drawing.tsx).
+ * A chart over time, and the same as a table. Its drawing (components/chart-drawing.tsx) is loaded only where it is shown.
  * Values are decimal text: only the pixels are floating-point numbers.
  */
 import { lazy, Suspense, useId, useState } from "react";
