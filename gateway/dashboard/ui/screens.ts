@@ -25,6 +25,7 @@ export const screens = {
     title: "Keys",
     letter: "k",
     group: "Setup",
+    rights: ["keys:manage"],
     states: ["show=ended", "create=yes"],
   },
   account: { path: "account", title: "Account", letter: "u", group: "Team" },

@@ -1,16 +1,16 @@
 /** The dialog that asks for the password again. */
 import { useMutation } from "@connectrpc/connect-query";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { useState } from "react";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { InlineError, TextField } from "../components/field.tsx";
+import { errorCodeOf } from "../data/failures.ts";
 import type { Waiting } from "../data/fresh.ts";
 
 export default function PasswordDialog({ waiting }: { waiting: Waiting }): React.ReactNode {
   const [password, setPassword] = useState("");
   const confirm = useMutation(MemberService.method.confirmPassword, { onSuccess: () => waiting.settle(true) });
-  const isWrong = confirm.error instanceof ConnectError && confirm.error.code === Code.Unauthenticated;
+  const isWrong = errorCodeOf(confirm.error) === "wrong_password";
   return (
     <Dialog title="Your password, please" onClose={() => waiting.settle(false)}>
       <form

@@ -1,8 +1,8 @@
 /** The way to the gateway: Connect under /dashboard/rpc, with the cookie of the session. */
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { QueryClient } from "@tanstack/react-query";
-import { failureOf } from "./failures.ts";
+import { errorCodeOf, failureOf } from "./failures.ts";
 import { signInAgain } from "./fresh.ts";
 
 const timeoutMs = 30_000;
@@ -13,26 +13,29 @@ export function leaveForSignIn(): void {
   globalThis.location.assign(`/dashboard/sign-in?${new URLSearchParams({ next: pathname + search }).toString()}`);
 }
 
-/** Methods that answer a wrong password as they answer an ended session. */
-const takePasswords: ReadonlySet<string> = new Set(["ConfirmPassword", "ChangePassword"]);
-
 const signedOut: Interceptor = (next) => async (request) => {
   try {
     return await next(request);
   } catch (error) {
-    const hasEnded = error instanceof ConnectError && error.code === Code.Unauthenticated;
-    if (hasEnded && !takePasswords.has(request.method.name)) leaveForSignIn();
+    if (errorCodeOf(error) === "sign_in_required") leaveForSignIn();
     throw error;
   }
 };
 
-/** Binary is about half the bytes of JSON for lists, and faster to read. */
-export const transport = createConnectTransport({
-  baseUrl: "/dashboard/rpc",
-  useBinaryFormat: true,
-  defaultTimeoutMs: timeoutMs,
-  interceptors: [signedOut, signInAgain],
-});
+/**
+ * Binary is about half the bytes of JSON for lists, and faster to read.
+ * @param owner `event` or `profile` for the BusService, which several processes have.
+ */
+export function transportTo(owner?: "event" | "profile"): Transport {
+  return createConnectTransport({
+    baseUrl: owner === undefined ? "/dashboard/rpc" : `/dashboard/rpc/${owner}`,
+    useBinaryFormat: true,
+    defaultTimeoutMs: timeoutMs,
+    interceptors: [signedOut, signInAgain],
+  });
+}
+
+export const transport = transportTo();
 
 const retriesMax = 2;
 

@@ -30,8 +30,13 @@ export function rightsIn({ member }: Viewer, propertyId: string): ReadonlySet<st
   return new Set(grants.flatMap(({ rights }) => rights));
 }
 
+/** The viewer's rights in the property of the path. */
+export function useRights(): ReadonlySet<string> {
+  const viewer = useViewer();
+  return rightsIn(viewer, useProperty().id);
+}
+
 /** Whether the viewer may do something in the property of the path. */
 export function useMay(right: string): boolean {
-  const viewer = useViewer();
-  return rightsIn(viewer, useProperty().id).has(right);
+  return useRights().has(right);
 }

@@ -1,10 +1,10 @@
 /** Replaces the password of whoever knows the one before. */
 import { useMutation } from "@connectrpc/connect-query";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { useState } from "react";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { InlineError, TextField } from "../../components/field.tsx";
 import { Section } from "../../components/page.tsx";
+import { errorCodeOf } from "../../data/failures.ts";
 import { toast } from "../../components/toasts.tsx";
 
 const lengthMin = 12;
@@ -19,7 +19,7 @@ export function ChangePassword(): React.ReactNode {
       toast("Your password is changed. Your other sessions ended.");
     },
   });
-  const isWrong = change.error instanceof ConnectError && change.error.code === Code.Unauthenticated;
+  const isWrong = errorCodeOf(change.error) === "wrong_password";
   return (
     <Section title="Password">
       <form

@@ -8,8 +8,8 @@ import { Curl } from "../../components/api-call.tsx";
 import { Dialog, SecretDialog } from "../../components/dialog.tsx";
 import { InlineError, Select, TextField } from "../../components/field.tsx";
 import { failureOf } from "../../data/failures.ts";
-import { useProperty } from "../../data/viewer.ts";
-import { type Preset, presets, scopes } from "./scopes.ts";
+import { useProperty, useRights } from "../../data/viewer.ts";
+import { type Preset, presets, presetsFor, scopesFor } from "./scopes.ts";
 import { useRereadKeys } from "./reread.ts";
 
 const lifetimes = [
@@ -23,6 +23,7 @@ type Lifetime = (typeof lifetimes)[number]["value"];
 
 export function CreateKey({ onClose }: { onClose: () => void }): React.ReactNode {
   const { id: propertyId } = useProperty();
+  const rights = useRights();
   const [name, setName] = useState("");
   const [preset, setPreset] = useState<Preset>("record");
   const [single, setSingle] = useState<ReadonlySet<string>>(new Set());
@@ -67,17 +68,17 @@ export function CreateKey({ onClose }: { onClose: () => void }): React.ReactNode
         />
         <fieldset>
           <legend>What it may do</legend>
-          {Object.entries(presets).map(([id, { title, detail }]) => (
+          {presetsFor(rights).map((id) => (
             <label key={id} className="choice">
-              <input type="radio" name="preset" checked={preset === id} onChange={() => setPreset(id as Preset)} />
+              <input type="radio" name="preset" checked={preset === id} onChange={() => setPreset(id)} />
               <span>
-                <strong>{title}</strong>
-                <span className="help">{detail}</span>
+                <strong>{presets[id].title}</strong>
+                <span className="help">{presets[id].detail}</span>
               </span>
             </label>
           ))}
         </fieldset>
-        {preset === "custom" && <SingleScopes chosen={single} onChange={setSingle} />}
+        {preset === "custom" && <SingleScopes rights={rights} chosen={single} onChange={setSingle} />}
         <Select label="Expires" value={lifetime} options={lifetimes} onChange={setLifetime} />
         <InlineError error={fields?.has("name") ? undefined : create.error} />
         <footer>
@@ -102,16 +103,18 @@ function daysFromNow(days: number): Date {
 }
 
 function SingleScopes({
+  rights,
   chosen,
   onChange,
 }: {
+  rights: ReadonlySet<string>;
   chosen: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;
 }): React.ReactNode {
   return (
     <fieldset className="scopes">
       <legend>Scopes</legend>
-      {scopes.map(({ id, title }) => (
+      {scopesFor(rights).map(({ id, title }) => (
         <label key={id} className="choice">
           <input
             type="checkbox"

@@ -21,7 +21,7 @@ const pageSize = 100;
 
 const columns: readonly Column<Key>[] = [
   { id: "name", title: "Name", cell: ({ name }) => name },
-  { id: "prefix", title: "Begins with", cell: ({ displayPrefix }) => <code>{displayPrefix}…</code> },
+  { id: "prefix", title: "Begins with", cell: ({ displayPrefix }) => <code className="nowrap">{displayPrefix}…</code> },
   { id: "state", title: "State", cell: (key) => <State of={key} /> },
   { id: "scopes", title: "May", cell: ({ scopes }) => scopesInShort(scopes), isMinor: true },
   { id: "used", title: "Last used", cell: ({ lastUsedAt }) => <LastUsed at={lastUsedAt} /> },

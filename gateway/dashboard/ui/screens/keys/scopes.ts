@@ -3,22 +3,35 @@
 export interface Scope {
   id: string;
   title: string;
+  /** Shows personal data or destroys it: only who may do so herself gives it to a key. */
+  isGuarded?: true;
 }
 
 /** Scopes that have an endpoint. A key with all scopes has the others too. */
-export const scopes: readonly Scope[] = [
+const scopes: readonly Scope[] = [
   { id: "events:write", title: "Record events" },
   { id: "events:read", title: "Read events" },
   { id: "profiles:write", title: "Create and change profiles" },
   { id: "profiles:read", title: "Read profiles, identifiers masked" },
-  { id: "identifiers:read_value", title: "Read the values of identifiers" },
+  { id: "identifiers:read_value", title: "Read the values of identifiers", isGuarded: true },
   { id: "identifiers:write", title: "Add and remove identifiers" },
-  { id: "profiles:merge", title: "Merge profiles, for good" },
-  { id: "privacy:delete", title: "Redact profiles, for good" },
+  { id: "profiles:merge", title: "Merge profiles, for good", isGuarded: true },
+  { id: "privacy:delete", title: "Redact profiles, for good", isGuarded: true },
   { id: "metrics:read", title: "Read metrics" },
   { id: "metrics:write", title: "Create and describe metrics" },
   { id: "accounts:read", title: "Read the property and the key itself" },
 ];
+
+/** The scopes that a member with some rights may give. */
+export function scopesFor(rights: ReadonlySet<string>): readonly Scope[] {
+  return scopes.filter(({ id, isGuarded }) => !isGuarded || rights.has(id));
+}
+
+/** The presets that she may give. */
+export function presetsFor(rights: ReadonlySet<string>): readonly Preset[] {
+  const hasAll = scopesFor(rights).length === scopes.length;
+  return (Object.keys(presets) as Preset[]).filter((preset) => preset !== "all" || hasAll);
+}
 
 export const presets = {
   record: {
