@@ -90,8 +90,10 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   const rpc = owner.own(
     await serveRpc({ routes, credentials: [internalToken], findClient, host: "127.0.0.1", port: 0, log, registry }),
   );
-  owner.defer(await writeConnection(dataDir, { services_url: rpc.address, internal_token: internalToken }));
   const address = await gateway.listen({ host, port: settings.port });
+  const publicUrl = settings.edge.publicUrl ?? address;
+  const connection = { services_url: rpc.address, internal_token: internalToken, public_url: publicUrl };
+  owner.defer(await writeConnection(dataDir, connection));
   const keys = isNew || (await isGood(secrets.testKey, transports.identity)) ? secrets : undefined;
   process.stdout.write(welcome(address, keys, settings.bootstrapKeys));
 }

@@ -40,12 +40,25 @@ export function newInternalSecret(): string {
  */
 export async function writeConnection(
   dataDir: string,
-  connection: { services_url: string; internal_token: string },
+  connection: { services_url: string; internal_token: string; public_url: string },
 ): Promise<() => Promise<void>> {
   const file = join(dataDir, "connection.json");
   await rm(file, { force: true });
   await writeFile(file, `${JSON.stringify(connection)}\n`, { mode: 0o600 });
   return () => rm(file, { force: true });
+}
+
+/** The Daybook that runs on a folder, with its key for tests; undefined if none does. */
+export async function readRunning(dataDir: string): Promise<{ address: string; testKey: string } | undefined> {
+  try {
+    const read = async (name: string): Promise<unknown> => JSON.parse(await readFile(join(dataDir, name), "utf8"));
+    const { public_url: address } = (await read("connection.json")) as { public_url?: unknown };
+    const { testKey } = (await read("secrets.json")) as LocalSecrets;
+    return typeof address === "string" ? { address, testKey } : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /**

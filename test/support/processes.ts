@@ -30,8 +30,8 @@ export const inheritedEnv = {
 };
 
 /** Starts `node` with a file of this project. `close` sends SIGTERM, then SIGKILL. */
-export function startNode(file: string, env: Record<string, string>): RunningProcess {
-  const child = spawn(process.execPath, [file], {
+export function startNode(file: string, env: Record<string, string>, words: readonly string[] = []): RunningProcess {
+  const child = spawn(process.execPath, [file, ...words], {
     env: { ...inheritedEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
