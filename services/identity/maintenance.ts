@@ -18,7 +18,7 @@ import { deleteRateWindows } from "./sql/rate-windows.ts";
 export const forgetIntervalMs = 60 * 1000;
 const rowsMax = 5_000;
 
-/** Deletes old rate windows, expired Idempotency-Keys, ended links and sessions, and what is old of attempts and audit. */
+/** Deletes what is over: rate windows, Idempotency-Keys, links, sessions, attempts at passwords, and old audit. */
 export async function forget({ database, clock }: ServiceContext, signal?: AbortSignal): Promise<void> {
   const now = clock.nowMicros();
   const before = formatMicros(windowsOverBefore(now));

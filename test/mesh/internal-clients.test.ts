@@ -13,6 +13,7 @@ import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService, ListEventsRequestSchema, ListEventsResponseSchema } from "#proto/daybook/event/v1/event_pb.ts";
 import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
@@ -72,7 +73,7 @@ test("a client calls what it was given, of every service, and nothing else", asy
   );
 });
 
-test("a wildcard gives no method that manages properties, keys and clients; their names give them", async () => {
+test("a wildcard gives no method that manages properties, keys, clients and members; their names give them", async () => {
   const wide = await newClient([`${IdentityService.typeName}/*`]);
   const identity = createClient(IdentityService, http2Transport(identityUrl, wide.token));
   // The answer of the method itself.
@@ -84,6 +85,7 @@ test("a wildcard gives no method that manages properties, keys and clients; thei
       identity.getKey({}),
       identity.createProperty({ name: "x", mode: 1 }),
       createClient(ClientService, http2Transport(identityUrl, wide.token)).createClient({}),
+      createClient(MemberService, http2Transport(identityUrl, wide.token)).inviteMember({}),
     ].map(refusalOf),
   );
   expect(refusals.map(([code]) => code)).toEqual(refusals.map(() => Code.PermissionDenied));
@@ -188,6 +190,7 @@ test("methods that no service has are refused, each with its place", async () =>
     "*",
     "*/*",
     `${ClientService.typeName}/*`,
+    `${MemberService.typeName}/*`,
     "x".repeat(100_000),
   ];
   const error = await internalClients.createClient({ name, methods: [listEvents, ...bad] }).catch((e: unknown) => e);

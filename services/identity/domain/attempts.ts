@@ -7,8 +7,8 @@ import type { Micros } from "#shared/values/clock.ts";
  */
 export type AttemptKind = "email" | "known" | "address";
 
-/** Wrong passwords without a delay. People share an address. */
-const freeFailures: Readonly<Record<AttemptKind, number>> = { email: 10, known: 10, address: 30 };
+/** So many wrong passwords bring the first delay. People share an address. */
+const failuresMax: Readonly<Record<AttemptKind, number>> = { email: 10, known: 10, address: 30 };
 const second = 1_000_000;
 /** The longest that anybody waits for one more attempt. */
 const delayMicrosMax = 15 * 60 * second;
@@ -18,8 +18,8 @@ export const forgetAfterMicros = 6 * 60 * 60 * second;
 /** So long after her last sign-in a member is known at an address. */
 export const knownForMicros = 30 * 24 * 60 * 60 * second;
 
-/** The delay after a number of failures in a row: 1 s after the first that is not free, then twice as much each. */
+/** The delay after a number of failures in a row: 1 s once they are too many, then twice as much for each. */
 export function delayAfter(kind: AttemptKind, failures: number): Micros {
-  const over = failures - freeFailures[kind];
-  return over <= 0 ? 0 : Math.min(delayMicrosMax, second * 2 ** Math.min(over - 1, 30));
+  const over = failures - failuresMax[kind];
+  return over < 0 ? 0 : Math.min(delayMicrosMax, second * 2 ** Math.min(over, 30));
 }

@@ -15,7 +15,7 @@ const patternsMax = 100;
 const patternLengthMax = 200;
 
 const { method: identity } = IdentityService;
-/** Methods that manage properties, keys, clients and members. A wildcard does not give them, so that nobody gets them unseen. */
+/** Methods that manage properties, keys, clients and members. No wildcard gives them: nobody gets them unseen. */
 const onlyByName = new Set<object>([
   identity.createProperty,
   identity.updateProperty,

@@ -1,6 +1,5 @@
 /** Passwords: their rules, and the form in which they are stored: argon2id in PHC form. */
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
-import { promisify } from "node:util";
 import type { FieldError } from "#shared/values/errors.ts";
 import { normalizeText } from "#shared/values/text.ts";
 
@@ -16,8 +15,6 @@ const parallelism = 1;
 const saltBytes = 16;
 const hashBytes = 32;
 const phcPattern = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,3})\$([\w+/]{11,86})\$([\w+/]{22,86})$/;
-
-const derive = promisify(argon2);
 
 /**
  * The password in NFC, so that it is the same from every keyboard.
@@ -76,8 +73,13 @@ interface Cost {
   tagLength: number;
 }
 
-async function deriveWith(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
-  return derive("argon2id", { message: Buffer.from(password), nonce, ...cost });
+function deriveWith(password: string, nonce: Buffer, cost: Cost): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    argon2("argon2id", { message: Buffer.from(password), nonce, ...cost }, (error, hash) => {
+      if (error) reject(error);
+      else resolve(hash);
+    });
+  });
 }
 
 function formatPhc(salt: Buffer, hash: Buffer): string {
