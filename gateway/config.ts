@@ -100,9 +100,14 @@ function readEdgeSettings(reader: SettingsReader): EdgeSettings {
     },
     pages: pageLimits,
     trustedProxies: readTrustedProxies(reader),
-    publicUrl: reader.optionalUrl("PUBLIC_URL", ["http:", "https:"])?.replace(/\/+$/, ""),
+    publicUrl: readPublicUrl(reader),
     shutdownDelayMs: readShutdownDelayMs(reader),
   };
+}
+
+/** Reads PUBLIC_URL, without a trailing slash; undefined if unset. */
+export function readPublicUrl(reader: SettingsReader): string | undefined {
+  return reader.optionalUrl("PUBLIC_URL", ["http:", "https:"])?.replace(/\/+$/, "");
 }
 
 function readTrustedProxies(reader: SettingsReader): string[] {

@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import type { Transport } from "@connectrpc/connect";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { createServiceClient } from "#shared/rpc/clients.ts";
 import { readSettings } from "#shared/process/config.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
@@ -9,6 +10,7 @@ import { version } from "#shared/process/version.ts";
 import { runProcess, type Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { readOptionalNatsSettings } from "#shared/bus/nats/settings.ts";
+import { DaybookError } from "#shared/values/errors.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import { readOutboxBytesMax } from "#shared/outbox/room.ts";
 import { readInternalTokens, readPooler } from "#shared/process/service-process.ts";
@@ -95,7 +97,8 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
   const connection = { services_url: rpc.address, internal_token: internalToken, public_url: publicUrl };
   owner.defer(await writeConnection(dataDir, connection));
   const keys = isNew || (await isGood(secrets.testKey, transports.identity)) ? secrets : undefined;
-  process.stdout.write(welcome(address, keys, settings.bootstrapKeys));
+  const setup = await makeSetupToken(transports.identity);
+  process.stdout.write(welcome({ address, publicUrl, setup, keys, given: settings.bootstrapKeys }));
 }
 
 /** Whether a key is valid. A database that was in use before has other keys. */
@@ -108,13 +111,28 @@ async function isGood(secret: string, identity: Transport): Promise<boolean> {
   );
 }
 
-interface ShownKeys {
-  liveKey: string;
-  testKey: string;
+/** The token of a setup link while there is no member, else undefined. */
+async function makeSetupToken(identity: Transport): Promise<string | undefined> {
+  try {
+    const { token } = await createServiceClient(MemberService, identity).createSetupLink({}, systemCall("npm start"));
+    return token;
+  } catch (error) {
+    if (error instanceof DaybookError && error.code === "invalid_state_transition") return undefined;
+    throw error;
+  }
 }
 
-/** @param given keys from settings. They are not repeated, because the output may go to a log that others read. */
-function welcome(address: string, keys: ShownKeys | undefined, given: Record<ModeName, string | undefined>): string {
+interface Welcome {
+  address: string;
+  publicUrl: string;
+  /** The token of the setup link, which is shown nowhere else. */
+  setup: string | undefined;
+  keys: { liveKey: string; testKey: string } | undefined;
+  /** Keys from settings. They are not repeated, because the output may go to a log that others read. */
+  given: Record<ModeName, string | undefined>;
+}
+
+function welcome({ address, publicUrl, setup, keys, given }: Welcome): string {
   const event = {
     type: "order.completed",
     identifier: { type: "email", value: "ada@example.com" },
@@ -132,8 +150,15 @@ function welcome(address: string, keys: ShownKeys | undefined, given: Record<Mod
     keys && given.test === undefined
       ? `'Authorization: Bearer ${keys.testKey}'`
       : `"Authorization: Bearer ${variable}"`;
+  const dashboard =
+    setup === undefined
+      ? `${publicUrl}/dashboard`
+      : `${publicUrl}/dashboard/setup#${setup}
+  It works once, for an hour. npm start again, or npm run -s daybook -- members setup, makes another.`;
   return `
 Daybook ${version} is ready at ${address}
+
+Open the dashboard: ${dashboard}
 
 ${shown}
 

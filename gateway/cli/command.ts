@@ -18,6 +18,7 @@ export const optionTexts = {
   revision: ["<date>", "the API revision that a new key is pinned to; the newest unless it is said"],
   "rate-limit": ["<requests>", "how many a new key may make a minute; as for all keys unless it is said"],
   "rate-limit-backfill": ["<requests>", "the same for batches with backfill"],
+  role: ["admin|developer|support|viewer", "what a member may do, in all properties or in that of --property"],
   overlap: ["<hours>", "for how long a key goes on beside the one that replaces it; 24 unless it is said"],
 } as const;
 
@@ -38,6 +39,9 @@ export interface Result {
 /** The services bound to the operator. */
 export interface OperatorServices extends Services {
   internalClients: BoundClient<Clients["internalClients"]>;
+  members: BoundClient<Clients["members"]>;
+  /** The address that people open, if anything says it. */
+  publicUrl: string | undefined;
   outboxes: { [Name in keyof Clients["outboxes"]]: BoundClient<Clients["outboxes"][Name]> };
 }
 
@@ -59,13 +63,15 @@ export interface Command {
 
 const timeoutMs = 60_000;
 
-export function bindToOperator(clients: Clients): OperatorServices {
+export function bindToOperator(clients: Clients, publicUrl: string | undefined): OperatorServices {
   // Records of merges and the services' logs name this caller.
   const options = callOptions({ requestId: "", caller: "operator" }, timeoutMs);
   const { event, profile } = clients.outboxes;
   return {
     ...bindableServices(clients)(options),
     internalClients: bindable(clients.internalClients)(options),
+    members: bindable(clients.members)(options),
+    publicUrl,
     outboxes: { event: bindable(event)(options), profile: bindable(profile)(options) },
   };
 }

@@ -4,28 +4,39 @@ import { join, resolve } from "node:path";
 import { ConfigError, readSettings } from "#shared/process/config.ts";
 import { readInternalTokens } from "#shared/process/service-process.ts";
 import type { Transports } from "../clients.ts";
-import { connectServices, readServiceUrls } from "../config.ts";
+import { connectServices, readPublicUrl, readServiceUrls } from "../config.ts";
 
 /** The file that a Daybook in one process writes while it runs. */
 interface Connection {
   services_url: string;
   internal_token: string;
+  /** The address of its gateway. */
+  public_url?: string;
+}
+
+/** What a command needs of a Daybook. */
+export interface Reached {
+  transports: Transports;
+  /** The address that people open, without a trailing slash; undefined where nothing says it. */
+  publicUrl: string | undefined;
 }
 
 /**
  * Connects to the services of a mesh if INTERNAL_TOKEN is set, otherwise to the Daybook that runs on DATA_DIR. A set
- * DATA_DIR comes first: replicas of a Daybook in one process have both.
+ * DATA_DIR comes first: replicas of a Daybook in one process have both. PUBLIC_URL says the address for people.
  * @throws ConfigError when none runs there
  */
-export async function connect(env: NodeJS.ProcessEnv): Promise<Transports> {
-  const { token, urls, dataDir } = readSettings(env, (reader) => ({
+export async function connect(env: NodeJS.ProcessEnv): Promise<Reached> {
+  const { token, urls, dataDir, publicUrl } = readSettings(env, (reader) => ({
     token: reader.optional("INTERNAL_TOKEN") && readInternalTokens(reader).internalToken,
     urls: readServiceUrls(reader),
     dataDir: resolve(reader.text("DATA_DIR", ".daybook")),
+    publicUrl: readPublicUrl(reader),
   }));
-  if (token !== undefined && !env.DATA_DIR) return connectServices(urls, token);
-  const { services_url: url, internal_token: internalToken } = await readConnection(dataDir);
-  return connectServices({ identity: url, profiles: url, events: url, metrics: url }, internalToken);
+  if (token !== undefined && !env.DATA_DIR) return { transports: connectServices(urls, token), publicUrl };
+  const { services_url: url, internal_token: internalToken, public_url: address } = await readConnection(dataDir);
+  const transports = connectServices({ identity: url, profiles: url, events: url, metrics: url }, internalToken);
+  return { transports, publicUrl: publicUrl ?? address };
 }
 
 async function readConnection(dataDir: string): Promise<Connection> {
@@ -35,8 +46,11 @@ async function readConnection(dataDir: string): Promise<Connection> {
     throw new ConfigError([`no Daybook runs on DATA_DIR ${dataDir}; begin one with npm start, or set INTERNAL_TOKEN`]);
   });
   try {
-    const { services_url: url, internal_token: token } = JSON.parse(text) as Partial<Connection>;
-    if (typeof url === "string" && typeof token === "string") return { services_url: url, internal_token: token };
+    const connection = JSON.parse(text) as Partial<Connection>;
+    const { services_url: url, internal_token: token } = connection;
+    if (typeof url === "string" && typeof token === "string") {
+      return { ...connection, services_url: url, internal_token: token };
+    }
   } catch {
     // Reported below.
   }

@@ -8,6 +8,7 @@ import { bindToOperator, optionTexts, type Arguments, type Command, type OptionN
 import { busCommands } from "./commands/bus.ts";
 import { clientCommands } from "./commands/clients.ts";
 import { identityCommands } from "./commands/identity.ts";
+import { memberCommands } from "./commands/members.ts";
 import { metricCommands } from "./commands/metrics.ts";
 import { profileCommands } from "./commands/profiles.ts";
 import { connect } from "./connection.ts";
@@ -16,6 +17,7 @@ import { commandLine, helpText, UsageError } from "./usage.ts";
 const commands: readonly Command[] = [
   ...identityCommands,
   ...clientCommands,
+  ...memberCommands,
   ...profileCommands,
   ...metricCommands,
   ...busCommands,
@@ -33,7 +35,8 @@ async function main(args: string[]): Promise<void> {
   if (!command) throw new UsageError(`There is no command "${positionals.slice(0, 2).join(" ")}".`);
   const given: Arguments = { words: positionals.slice(2), options };
   checkUsage(command, given, flags.yes);
-  const result = await command.run(bindToOperator(createClients(await connect(process.env))), given);
+  const { transports, publicUrl } = await connect(process.env);
+  const result = await command.run(bindToOperator(createClients(transports), publicUrl), given);
   process.stdout.write(flags.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
 }
 

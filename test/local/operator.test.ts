@@ -1,5 +1,6 @@
 /** The operator's commands, as an operator runs them: against npm start, and against the mesh. */
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +12,10 @@ import { newId, newUuid } from "#shared/values/ids.ts";
 import { createSigner } from "#shared/bus/nats/signature.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { toTimestamp } from "#shared/values/time.ts";
+import type { Clients } from "../../gateway/clients.ts";
 import { createApi, type Api } from "../support/api.ts";
 import { countOf } from "../support/counting.ts";
-import { connectTo, connectToMesh } from "../support/daybook.ts";
+import { connectTo, connectToMesh, testCall } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { publishDeadLetter } from "../support/nats.ts";
 import { newProfile } from "../support/people.ts";
@@ -333,22 +335,100 @@ function expectCommandsWork(connect: () => Promise<Operated>): void {
 
 describe("commands on npm start", () => {
   const owner = new Owner();
-  let local: Operated | undefined;
+  let local: (Operated & { clients: Clients }) | undefined;
   let folder = "";
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "daybook-operator-"));
     owner.defer(() => rm(folder, { recursive: true, force: true }));
     const { url } = owner.own(await createDatabase(inject("databaseUrl")));
     const addresses = await startOneProcess(url, folder, owner);
-    const api = await connectTo(addresses).newProperty();
-    local = { env: { DATA_DIR: folder }, api: { ...api, baseUrl: addresses.gatewayUrl }, propertyId: api.propertyId };
+    const reached = connectTo(addresses);
+    const { propertyId, ...api } = await reached.newProperty();
+    local = {
+      env: { DATA_DIR: folder },
+      api: { ...api, baseUrl: addresses.gatewayUrl },
+      propertyId,
+      clients: reached.clients,
+    };
   });
   afterAll(() => owner.close());
 
-  const connect = (): Promise<Operated> =>
+  const connect = (): Promise<Operated & { clients: Clients }> =>
     local ? Promise.resolve(local) : Promise.reject(new Error("it has not started"));
   expectServicesReached(connect);
   expectCommandsWork(connect);
+
+  test("members are set up, invited, listed, given other roles and removed, and the audit tells of it", async () => {
+    const { env, api, propertyId, clients } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, "members", ...words, "--json");
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out);
+    };
+    const tokenOf = ({ url }: { url: string }, page: string): Uint8Array => {
+      const [before, token = ""] = url.split("#");
+      expect(before).toBe(`${api.baseUrl}/dashboard/${page}`);
+      return createHash("sha256").update(token).digest();
+    };
+    const password = "correct horse battery";
+    const setup = { tokenHash: tokenOf(await run("setup"), "setup"), email: "ada@example.com", name: "Ada", password };
+    const { member: ada } = await clients.members.acceptLink(setup, testCall);
+    const refused = await daybook(env, "members", "setup");
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("There is a member already")]);
+
+    const invited = await run("invite", "Grace@Example.com", "--role", "support", "--property", propertyId);
+    expect(invited).toMatchObject({
+      email: "grace@example.com",
+      grants: [{ role: "support", property_id: propertyId }],
+      invited_by: null,
+    });
+    expect(await run("invitations")).toMatchObject([{ id: invited.id }]);
+    const accept = { tokenHash: tokenOf(invited, "invitation"), name: "Grace", password };
+    const { member: grace } = await clients.members.acceptLink(accept, testCall);
+    const list = await daybook(env, "members", "list");
+    expect(list.out).toMatch(/^mem_\w+ {2}ada@example\.com {2}Ada {2}admin {2}seen 20/m);
+    expect(list.out).toMatch(
+      new RegExp(`^${grace?.id} {2}grace@example\\.com {2}Grace {2}support of ${propertyId}`, "m"),
+    );
+
+    const id = grace?.id ?? "";
+    expect(await run("update", id, "--role", "viewer")).toMatchObject({
+      id,
+      grants: [{ role: "viewer", property_id: null }],
+    });
+    const lost = await run("invite", "grace@example.com");
+    expect(await run("revoke", lost.id)).toEqual({ id: lost.id });
+    expect(await run("invitations")).toEqual([]);
+    expect(await run("remove", id, "--yes")).toEqual({ id });
+    const last = await daybook(env, "members", "remove", ada?.id ?? "", "--yes");
+    expect([last.code, last.err]).toEqual([1, expect.stringContaining("No admin of all properties would be left")]);
+    for (const [words, message] of [
+      [["invite", "b@example.com", "--role", "king"], "--role is one of admin, developer, support, viewer."],
+      [["invite", "b@example.com", "--property", propertyId], "--property needs a --role."],
+    ] as const) {
+      const { code, err } = await daybook(env, "members", ...words);
+      expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    }
+    const entries = (await run("audit")) as { action: string; target_ids: string[]; member_id: null }[];
+    expect(
+      entries.map(({ action, target_ids: targets, member_id: member }) => [action.split("/")[1], targets, member]),
+    ).toEqual([
+      ["RemoveMember", [id], null],
+      ["RevokeInvitation", [lost.id], null],
+      ["InviteMember", [lost.id], null],
+      ["UpdateMember", [id], null],
+      ["InviteMember", [invited.id], null],
+      ["CreateSetupLink", [], null],
+    ]);
+    expect(await run("audit", "--property", propertyId)).toMatchObject([{ target_ids: [invited.id] }]);
+    const { out } = await daybook(
+      { ...env, PUBLIC_URL: "https://shop.example.com/" },
+      "members",
+      "invite",
+      "ada@example.com",
+    );
+    expect(out).toMatch(/^https:\/\/shop\.example\.com\/dashboard\/invitation#[\w-]{43}\nIt works once/);
+  });
 
   test("nobody else can read how its services are reached", async () => {
     expect((await stat(join(folder, "connection.json"))).mode & 0o077).toBe(0);
@@ -371,6 +451,18 @@ describe("commands on the mesh", () => {
   expectServicesReached(async () => {
     const api = await connectToMesh().newProperty();
     return { env: meshEnv(), api: { ...api, baseUrl: inject("mesh").gatewayUrl }, propertyId: api.propertyId };
+  });
+
+  test("a link to an invitation is a path where nothing says the address", async () => {
+    const email = `${newId("key")}@example.com`;
+    const { code, out } = await daybook(meshEnv(), "members", "invite", email, "--role", "viewer");
+    const { members } = connectToMesh().clients;
+    const invitation = (await members.listInvitations({}, testCall)).invitations.find((each) => each.email === email);
+    await members.revokeInvitation({ invitationId: invitation?.id ?? "" }, testCall);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^\/dashboard\/invitation#[\w-]{43}\nOpen this path at the address/),
+    ]);
   });
 });
 
@@ -423,6 +515,14 @@ test("help lists every command, and without a Daybook the others say so", async 
     "keys list",
     "keys rotate",
     "keys revoke",
+    "members setup",
+    "members invite",
+    "members list",
+    "members invitations",
+    "members revoke",
+    "members update",
+    "members remove",
+    "members audit",
     "tags add",
     "tags remove",
     "tags set",

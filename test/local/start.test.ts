@@ -1,13 +1,17 @@
 /** `npm start` as a newcomer and as an accident meet it: the real process, on an embedded PostgreSQL of its own. */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
+import { http2Transport } from "#shared/rpc/transport.ts";
 import { tryDecodeId } from "#shared/values/ids.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createApi, type Api } from "../support/api.ts";
@@ -137,6 +141,24 @@ describe("npm start", () => {
     const second = await start({ ...database, DATA_DIR: join(dataDir, "other") });
     expect(second.output()).not.toContain("sk_test_");
     expect(second.curl).toContain("$DAYBOOK_KEY");
+  });
+
+  test("prints the link to the first account, in no log, until there is a member", async () => {
+    const database = await ownDatabase();
+    const first = await start({ ...database, LOG_LEVEL: "debug" });
+    const setup = /^Open the dashboard: (\S+)\/dashboard\/setup#([\w-]{43})\n/m;
+    const [, address, token = ""] = setup.exec(first.output()) ?? [];
+    expect(address).toBe(first.address);
+    const { services_url: url, internal_token: internalToken } = JSON.parse(
+      await readFile(join(dataDir, "connection.json"), "utf8"),
+    ) as Record<string, string>;
+    const members = createClient(MemberService, http2Transport(url ?? "", internalToken ?? ""));
+    const tokenHash = createHash("sha256").update(token).digest();
+    await members.acceptLink({ tokenHash, email: "ada@example.com", name: "Ada", password: "correct horse battery" });
+    expect(first.output().split(token)).toHaveLength(2);
+    await first.close();
+    const second = await start({ ...database, PUBLIC_URL: "https://shop.example.com" });
+    expect(second.output()).toContain("\nOpen the dashboard: https://shop.example.com/dashboard\n");
   });
 
   test("says every setting that is wrong at once, and starts nothing", async () => {
