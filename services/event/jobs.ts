@@ -25,6 +25,7 @@ import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { encodeId, newId } from "#shared/values/ids.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { EventContext } from "./context.ts";
+import { eventJobErrors } from "./sql/job-errors.ts";
 import { ingest, type Outcome } from "./ingest.ts";
 
 /** What jobs of events have in common. */
@@ -38,6 +39,7 @@ export const eventJobs: JobKind = {
   retentionMicros: 7 * 24 * 60 * 60 * 1_000_000,
 };
 
+const shownTypeLengthMax = 255;
 const upsertItemsMax = 100;
 // Storing this much takes some tens of milliseconds.
 const groupBytesMax = 1024 * 1024;
@@ -54,6 +56,7 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
     chunkSchema: CreateEventJobRequestSchema,
     readItem,
     process: (items, chunk) => recordItems(context, items, chunk),
+    errors: { statements: eventJobErrors, originalOf: ({ event }) => JSON.stringify(shownType(event?.type ?? "")) },
     onRefused(refused, { job, chunk }) {
       const byCode = Map.groupBy(refused, ({ code }) => code);
       const codes = Object.fromEntries([...byCode].map(([code, errors]) => [code, errors.length]));
@@ -62,6 +65,11 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
       log.warn({ jobId, chunk, refused: refused.length, codes }, "items of a job of events were refused");
     },
   });
+}
+
+/** A type as errors show it: it may be what was refused. */
+function shownType(type: string): string {
+  return type.slice(0, shownTypeLengthMax);
 }
 
 /** Fixes the id of an item's event, its time unless the item has one, and the operation of the update. */

@@ -17,10 +17,15 @@ import { createEventJobs, eventJobs } from "./jobs.ts";
 import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
 import { createLowWatermark } from "./low-watermark.ts";
 import { aggregateEvents } from "./rpc/aggregate-events.ts";
+import { countProfileEvents } from "./rpc/count-profile-events.ts";
+import { countRecentEvents } from "./rpc/count-recent-events.ts";
 import { createEventJob } from "./rpc/create-event-job.ts";
+import { getEventJob } from "./rpc/get-event-job.ts";
 import { getEvents } from "./rpc/get-events.ts";
 import { getLastEvents } from "./rpc/get-last-events.ts";
 import { getWatermark } from "./rpc/get-watermark.ts";
+import { listEventJobErrors } from "./rpc/list-event-job-errors.ts";
+import { listEventJobs } from "./rpc/list-event-jobs.ts";
 import { listEvents } from "./rpc/list-events.ts";
 import { recordEvents } from "./rpc/record-events.ts";
 import { tailEvents } from "./rpc/tail-events.ts";
@@ -58,6 +63,11 @@ export function createEvent(
         getWatermark: getWatermark(context),
         getLastEvents: getLastEvents(context),
         createEventJob: createEventJob(jobs),
+        getEventJob: getEventJob(context),
+        listEventJobs: listEventJobs(context),
+        listEventJobErrors: listEventJobErrors(context),
+        countProfileEvents: countProfileEvents(context),
+        countRecentEvents: countRecentEvents(context),
       });
     },
     outbox: relay,

@@ -3,19 +3,18 @@ import { create } from "@bufbuild/protobuf";
 import {
   CreateImportJobRequestSchema,
   ImportJobSchema,
-  ImportJobStatus,
   type ImportItem,
   type ImportJob,
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createJobs, type JobKind, type Jobs } from "#shared/jobs/jobs.ts";
+import { showJob } from "#shared/jobs/listing.ts";
 import { settleItems } from "#shared/jobs/settle-items.ts";
 import { jobStatements, type JobRow } from "#shared/jobs/sql.ts";
 import { textProblem } from "#shared/json/json.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
-import { toTimestamp } from "#shared/values/time.ts";
 import type { ProfileContext } from "./context.ts";
 import { emptyImportErrors, importErrors, insertImportedProfiles } from "./sql/imports.ts";
 import { update } from "./update.ts";
@@ -64,23 +63,7 @@ function readItem(item: ImportItem, index: number): ImportItem {
 }
 
 export function toImportJob(row: JobRow): ImportJob {
-  const status =
-    row.started_at === null
-      ? ImportJobStatus.QUEUED
-      : row.completed_at === null
-        ? ImportJobStatus.PROCESSING
-        : ImportJobStatus.COMPLETE;
-  return create(ImportJobSchema, {
-    id: encodeId("job", row.id),
-    status,
-    totalCount: row.total_count,
-    completedCount: row.completed_count,
-    failedCount: row.failed_count,
-    createdAt: toTimestamp(row.created_at),
-    startedAt: toTimestamp(row.started_at),
-    completedAt: toTimestamp(row.completed_at),
-    expiresAt: toTimestamp(row.created_at + importJobs.retentionMicros),
-  });
+  return create(ImportJobSchema, showJob(row, importJobs));
 }
 
 /** Writes items in order; neighbouring upserts are written together. */

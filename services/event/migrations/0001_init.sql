@@ -93,6 +93,20 @@ CREATE TABLE event.job_chunks (
   FOREIGN KEY (property_id, job_id) REFERENCES event.jobs (property_id, id) ON DELETE CASCADE
 );
 
+-- Items that a job refused.
+CREATE TABLE event.job_errors (
+  property_id uuid NOT NULL,
+  job_id uuid NOT NULL,
+  item integer NOT NULL,
+  id uuid NOT NULL,
+  -- The error as protobuf.
+  error bytea NOT NULL,
+  -- The JSON text of the type of the event, and nothing else of what the caller sent.
+  original_json text NOT NULL,
+  PRIMARY KEY (property_id, job_id, item),
+  FOREIGN KEY (property_id, job_id) REFERENCES event.jobs (property_id, id) ON DELETE CASCADE
+);
+
 -- A row stays until its message was taken. A published row has the sequence of its message, and the epoch of the stream
 -- (the instant at which the stream was made, as the server writes it).
 CREATE TABLE event.outbox (

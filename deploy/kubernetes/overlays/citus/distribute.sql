@@ -66,6 +66,9 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.jobs
 SELECT create_distributed_table('event.job_chunks', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.job_chunks'::regclass);
 
+SELECT create_distributed_table('event.job_errors', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.job_errors'::regclass);
+
 SELECT create_distributed_table('event.outbox', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.outbox'::regclass);
 
