@@ -4,13 +4,16 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
   IdentifierSchema,
   LocationSchema,
+  MovedByMergeSchema,
   ProfileSchema,
   ProfileStatus,
   type Identifier,
+  type MovedByMerge,
   type Profile,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { encodeId } from "#shared/values/ids.ts";
 import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
+import type { Moved } from "./domain/moved.ts";
 import type { ProfileIdentifierRow, ProfileRow } from "./sql/profiles.ts";
 
 export const statusOfName: Record<ProfileRow["status"], ProfileStatus> = {
@@ -18,6 +21,16 @@ export const statusOfName: Record<ProfileRow["status"], ProfileStatus> = {
   merged: ProfileStatus.MERGED,
   redacted: ProfileStatus.REDACTED,
 };
+
+/** Fields are missing once the survivor is redacted. */
+export function toMoved(moved: Partial<Moved>): MovedByMerge {
+  return create(MovedByMergeSchema, {
+    identifierIds: moved.identifier_ids ?? [],
+    attributes: moved.attributes ?? [],
+    tags: moved.tags ?? [],
+    location: moved.location ?? [],
+  });
+}
 
 export function toProfile(row: ProfileRow): Profile {
   const id = encodeId("prof", row.id);

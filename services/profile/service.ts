@@ -13,6 +13,7 @@ import { forgetIntervalMs, forgetExpired } from "./maintenance.ts";
 import { addIdentifier } from "./rpc/add-identifier.ts";
 import { createImportJob } from "./rpc/create-import-job.ts";
 import { createProfile as create } from "./rpc/create-profile.ts";
+import { findProfiles } from "./rpc/find-profiles.ts";
 import { getAttributeSchema } from "./rpc/get-attribute-schema.ts";
 import { getImportJob } from "./rpc/get-import-job.ts";
 import { getMergedProfiles } from "./rpc/get-merged-profiles.ts";
@@ -23,6 +24,7 @@ import { listImportJobs } from "./rpc/list-import-jobs.ts";
 import { listMerges } from "./rpc/list-merges.ts";
 import { listProfiles } from "./rpc/list-profiles.ts";
 import { mergeProfiles } from "./rpc/merge-profiles.ts";
+import { previewMerge } from "./rpc/preview-merge.ts";
 import { promoteIdentifier } from "./rpc/promote-identifier.ts";
 import { redactProfile } from "./rpc/redact-profile.ts";
 import { removeIdentifier } from "./rpc/remove-identifier.ts";
@@ -56,10 +58,12 @@ export function createProfile(
         getProfiles: getProfiles(context),
         listProfiles: listProfiles(context),
         listMerges: listMerges(context),
+        findProfiles: findProfiles(context),
         addIdentifier: addIdentifier(context),
         promoteIdentifier: promoteIdentifier(context),
         removeIdentifier: removeIdentifier(context),
         mergeProfiles: mergeProfiles(context),
+        previewMerge: previewMerge(context),
         getMergedProfiles: getMergedProfiles(context),
         redactProfile: redactProfile(context),
         updateTags: updateTags(context),

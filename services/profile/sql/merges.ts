@@ -1,6 +1,8 @@
+import type { Micros } from "#shared/values/clock.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
+import type { Moved } from "../domain/moved.ts";
 
 /** A merged profile and its survivor. */
 export interface MergedRow {
@@ -72,10 +74,46 @@ export const redactMerges = statement<[property: Uuid, survivors: readonly Uuid[
   `UPDATE profile.merges SET moved = '{}' WHERE property_id = $1 AND survivor_id = ANY($2::uuid[])`,
 );
 
-export const listMerges = statement<
-  [property: Uuid, after: Uuid, limit: number],
-  { id: Uuid; source_id: Uuid; survivor_id: Uuid }
->(
+/** The record of a merge. */
+export interface MergeRow {
+  id: Uuid;
+  source_id: Uuid;
+  survivor_id: Uuid;
+  merged_at: Micros;
+  merged_by: string;
+}
+
+const shown = "id, source_id, survivor_id, merged_at, merged_by";
+
+export const listMerges = statement<[property: Uuid, after: Uuid, limit: number], MergeRow>(
   "profile.merges.list",
-  `SELECT id, source_id, survivor_id FROM profile.merges WHERE property_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+  `SELECT ${shown} FROM profile.merges WHERE property_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+);
+
+/**
+ * Lists the merges of one profile: into it, of what was merged into it since, and its own. One look-up each by what
+ * was merged away.
+ */
+export const listMergesOf = statement<
+  [property: Uuid, profile: Uuid, after: Uuid, limit: number],
+  MergeRow & { moved: Partial<Moved> }
+>(
+  "profile.merges.list_of",
+  `SELECT m.*
+   FROM (
+     SELECT $2::uuid AS source
+     UNION SELECT id FROM profile.profiles WHERE property_id = $1 AND merged_into = $2
+     UNION SELECT source_id FROM profile.merges WHERE property_id = $1 AND survivor_id = $2
+   ) AS wanted
+   CROSS JOIN LATERAL (
+     SELECT ${shown}, moved FROM profile.merges WHERE property_id = $1 AND source_id = wanted.source LIMIT 1
+   ) m
+   WHERE m.id > $3
+   ORDER BY m.id LIMIT $4`,
+);
+
+/** Counts the profiles that were merged into a profile. */
+export const countSources = statement<[property: Uuid, profile: Uuid], { count: number }>(
+  "profile.merges.count_sources",
+  `SELECT count(*) AS count FROM profile.profiles WHERE property_id = $1 AND merged_into = $2`,
 );
