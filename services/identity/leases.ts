@@ -34,7 +34,11 @@ const nameOfWindow: Record<RateWindow, WindowName | undefined> = {
   [RateWindow.ORDINARY]: "ordinary",
   [RateWindow.BACKFILL]: "backfill",
 };
-const windowOfName: Record<WindowName, RateWindow> = { ordinary: RateWindow.ORDINARY, backfill: RateWindow.BACKFILL };
+/** The windows by their names in SQL. */
+export const windowOfName: Record<WindowName, RateWindow> = {
+  ordinary: RateWindow.ORDINARY,
+  backfill: RateWindow.BACKFILL,
+};
 
 /** @throws DaybookError `parameter_invalid` */
 export function readWindow(window: RateWindow, startsAt: Timestamp | undefined): WindowRef {

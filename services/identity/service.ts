@@ -36,6 +36,7 @@ import { listKeys } from "./rpc/list-keys.ts";
 import { listMembers } from "./rpc/list-members.ts";
 import { listProperties } from "./rpc/list-properties.ts";
 import { listSessions } from "./rpc/list-sessions.ts";
+import { listRateWindows } from "./rpc/list-rate-windows.ts";
 import { noteKeyUse } from "./rpc/note-key-use.ts";
 import { recordAudit } from "./rpc/record-audit.ts";
 import { removeMember } from "./rpc/remove-member.ts";
@@ -75,6 +76,7 @@ export function createIdentity(
         getKey: getKey(context),
         leaseRequests: leaseRequests(context),
         returnRequests: returnRequests(context),
+        listRateWindows: listRateWindows(context),
         noteKeyUse: noteKeyUse(context),
         claimOperations: claimOperations(context),
         renewOperations: renewOperations(context),

@@ -26,6 +26,11 @@ export function isWindowStart(instant: Micros): boolean {
   return instant % windowMicros === 0;
 }
 
+/** When the window of an instant began. */
+export function startOfWindow(instant: Micros): Micros {
+  return Math.floor(instant / windowMicros) * windowMicros;
+}
+
 /** Windows that began before this may be deleted. */
 export function windowsOverBefore(now: Micros): Micros {
   return now - 5 * windowMicros;

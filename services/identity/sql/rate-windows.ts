@@ -84,6 +84,26 @@ export const returnRequests = statement<[windows: Rows<typeof unused>]>(
   unused,
 );
 
+/** The windows of a page of keys that began at an instant. A key without any gives one row of nulls. */
+export const listRateWindows = statement<
+  [property: Uuid, startsAt: Instant, after: Uuid, keysMax: number],
+  { key_id: Uuid } & (
+    | { name: WindowName; requests_max: number; granted: number }
+    | { name: null; requests_max: null; granted: null }
+  )
+>(
+  "identity.rate_windows.list",
+  `SELECT k.id AS key_id, r.name, r.requests_max, r.granted
+   FROM (
+     SELECT id FROM identity.keys WHERE property_id = $1 AND id > $3 ORDER BY id LIMIT $4
+   ) k
+   LEFT JOIN LATERAL (
+     SELECT name, requests_max, granted FROM identity.rate_windows
+     WHERE property_id = $1 AND key_id = k.id AND starts_at = $2 LIMIT 2
+   ) r ON true
+   ORDER BY k.id, r.name DESC`,
+);
+
 /** Deletes windows that began before an instant. Gives a row for each. */
 export const deleteRateWindows = statement<[before: Instant, rowsMax: number], { gone: boolean }>(
   "identity.rate_windows.delete",
