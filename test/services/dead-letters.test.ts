@@ -142,7 +142,9 @@ test("a dead letter stays until it is given back, and then goes to nobody but wh
   expect(await lettersOf(frail)).toHaveLength(1);
   expect(await bus.retry(sturdy)).toEqual({ retried: 0, isComplete: true });
   isMended = true;
-  expect(await bus.retry(frail)).toEqual({ retried: 1, isComplete: true });
+  expect(await bus.retry(frail, newUuid())).toEqual({ retried: 0, isComplete: true });
+  expect(await lettersOf(frail)).toHaveLength(1);
+  expect(await bus.retry(frail, poison.id)).toEqual({ retried: 1, isComplete: true });
   await eventually(() => (taken.get(frail)?.includes(poison.id) ? true : undefined));
   await eventually(async () => {
     const { consumers } = await bus.describe();

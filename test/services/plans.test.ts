@@ -18,7 +18,9 @@ import { outboxStatements } from "#shared/outbox/sql.ts";
 import { eventJobs } from "../../services/event/jobs.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
 import { claimKeys, deleteExpiredKeys, findKeys } from "../../services/event/sql/dedupe-keys.ts";
+import { countOfProfiles, countRecent } from "../../services/event/sql/counts.ts";
 import { readEvents } from "../../services/event/sql/events.ts";
+import { eventJobErrors } from "../../services/event/sql/job-errors.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
 import {
   emptyEvents,
@@ -33,7 +35,7 @@ import { readLowestWatermark, readWatermark } from "../../services/event/sql/wri
 import { operations as metricOperations } from "../../services/metric/sql/operations.ts";
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
-import { leaseRequests, returnRequests } from "../../services/identity/sql/rate-windows.ts";
+import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { countByDay, findAnyEvents, sumActivity } from "../../services/metric/sql/activity.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findMerges, findOrdinals } from "../../services/metric/sql/profiles.ts";
@@ -42,12 +44,15 @@ import { describeMetric } from "../../services/metric/sql/registrations.ts";
 import { importJobs } from "../../services/profile/imports.ts";
 import { readNewestAttributes, readSchema, writeSchema } from "../../services/profile/sql/attribute-schemas.ts";
 import { importErrors, listImportedProfiles } from "../../services/profile/sql/imports.ts";
+import { findByRef, findIdentifierTypes } from "../../services/profile/sql/finding.ts";
 import { findOwners } from "../../services/profile/sql/identifiers.ts";
 import { listProfiles } from "../../services/profile/sql/list.ts";
 import {
   findSources,
   findSurvivors,
+  countSources,
   listMerges,
+  listMergesOf,
   mergeAway,
   pointToSurvivor,
 } from "../../services/profile/sql/merges.ts";
@@ -259,6 +264,14 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["how far recording is", (db) => readWatermark(db, [id, "a", now, 1]), ofAllMessages],
   ["how far recording is, alone", (db) => readLowestWatermark(db, [now]), ofAllWriters],
   ["events since a position", (db) => tailEvents(db, [id, now, id, now, 10, 10, "a.b", "api", true, [id]])],
+  ["events of profiles that are counted", (db) => countOfProfiles(db, [id, [id], 10])],
+  ["events of the last minutes", (db) => countRecent(db, [id, now, now, 10])],
+  ["refused items of a job of events", (db) => eventJobErrors.list(db, [id, id, 1, 10])],
+  ["merges of a profile", (db) => listMergesOf(db, [id, id, id, 10])],
+  ["how many were merged into a profile", (db) => countSources(db, [id, id])],
+  ["types of identifiers", (db) => findIdentifierTypes(db, [id, 3])],
+  ["a profile by its reference", (db) => findByRef(db, [id, "a"])],
+  ["the windows of keys", (db) => listRateWindows(db, [id, now, id, 5])],
   ["merges since one", (db) => listMerges(db, [id, id, 1])],
   ["metrics to write to", (db) => lockMetrics(db, [id, ["a.b"]])],
   ["metrics that are written", (db) => updateMetrics(db, [id, [metric]])],

@@ -35,17 +35,21 @@ export const busCommands: readonly Command[] = [
   },
   {
     name: "bus retry",
-    usage: "[<consumer>]",
-    summary: "gives dead letters, of all consumers or of one, back to the consumers that failed",
-    words: [0, 1],
+    usage: "[<consumer> [<message id>]]",
+    summary: "gives dead letters, of all consumers or of one, or one of them, back to the consumers that failed",
+    words: [0, 2],
     options: [],
-    async run({ outboxes }, { words: [consumer] }) {
-      const request = consumer === undefined ? {} : { consumer };
+    async run({ outboxes }, { words: [consumer, messageId] }) {
+      const request = {
+        ...(consumer === undefined ? {} : { consumer }),
+        ...(messageId === undefined ? {} : { messageId }),
+      };
       let retried = 0;
       for (let isComplete = false; !isComplete;) {
         const step = await outboxes.event.retryDeadLetters(request);
         retried += step.retried;
-        isComplete = step.complete;
+        // A message that is not among the oldest is not looked for again and again.
+        isComplete = step.complete || messageId !== undefined;
       }
       return { text: `${retried} messages were given back.`, json: { retried } };
     },

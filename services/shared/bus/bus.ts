@@ -95,11 +95,11 @@ export interface Bus {
   /** @throws BusAwayError */
   describe(): Promise<BusState>;
   /**
-   * Delivers dead letters of one consumer, or of all, again to the consumers that gave them up.
+   * Delivers dead letters of one consumer, or of all, again to the consumers that gave them up; or the one of a message.
    * @returns how many; `isComplete` says whether those were all.
    * @throws BusAwayError
    */
-  retry(consumer: string | undefined): Promise<{ retried: number; isComplete: boolean }>;
+  retry(consumer: string | undefined, messageId?: string): Promise<{ retried: number; isComplete: boolean }>;
   /**
    * Rewrites the dead letters of a subject.
    * @throws BusAwayError

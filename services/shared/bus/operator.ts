@@ -39,8 +39,12 @@ export function busRoutes(bus: Bus, outboxes: readonly OutboxRelay[]): Routes {
         );
         return create(RepublishResponseSchema, { republished: rows, ...(next ? { next } : {}) });
       },
-      async retryDeadLetters({ consumer }) {
-        const { retried, isComplete } = await bus.retry(consumer).catch((error: unknown) => {
+      async retryDeadLetters({ consumer, messageId }) {
+        if (messageId !== undefined && consumer === undefined) {
+          const message = "Say which consumer gave the message up.";
+          throw new DaybookError("parameter_missing", message, { param: "consumer" });
+        }
+        const { retried, isComplete } = await bus.retry(consumer, messageId).catch((error: unknown) => {
           if (!(error instanceof BusAwayError)) throw error;
           throw new DaybookError("service_unavailable", "The bus is away. Try again.", { cause: error });
         });

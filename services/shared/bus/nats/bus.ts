@@ -139,7 +139,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
         deadLetterCounts: await countDeadLetters(manager),
         deadLetters: await describeDeadLetters(manager),
       })),
-    retry: (consumer) => askServer(() => retryDeadLetters(client, manager, consumer)),
+    retry: (consumer, messageId) => askServer(() => retryDeadLetters(client, manager, consumer, messageId)),
     rewriteDeadLetters: (subject, rewrite) =>
       askServer(() => rewriteDeadLetters({ client, manager, signer }, subject, rewrite)),
     async forget(made, sequences) {

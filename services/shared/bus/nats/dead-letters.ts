@@ -27,6 +27,8 @@ const signatureCharsMax = 100;
 const describedMax = 100;
 /** Dead letters that one call retries. */
 const retriedMax = 500;
+/** Dead letters that one call looks at to find one. */
+const lookedAtMax = 10_000;
 
 /** The id of a message, first published or retried; empty when it has none. */
 export function messageIdOf({ headers: messageHeaders }: { headers?: MsgHdrs | undefined }): string {
@@ -93,18 +95,25 @@ export async function describeDeadLetters(manager: JetStreamManager): Promise<De
 /**
  * Retries dead letters: publishes each on its subject again, only for the consumer that failed, and then deletes the
  * letter. A crash between the two retries the letter again later.
+ * @param messageId retries only the oldest letter of this message.
  */
 export async function retryDeadLetters(
   client: JetStreamClient,
   manager: JetStreamManager,
   consumer: string | undefined,
+  messageId?: string,
 ): Promise<{ retried: number; isComplete: boolean }> {
   const { state } = await manager.streams.info(streamName);
   let retried = 0;
+  let lookedAt = 0;
   for await (const { header, data, seq } of readLetters(manager, deadPrefix + (consumer ?? ">"))) {
     // Letters stored since this began wait for the next call.
     if (seq > state.last_seq) break;
     if (retried === retriedMax) return { retried, isComplete: false };
+    if (messageId !== undefined && header.get(names.messageId) !== messageId) {
+      if (++lookedAt === lookedAtMax) return { retried, isComplete: false };
+      continue;
+    }
     const messageHeaders = nameMessage(headers(), header.get(names.messageId));
     // The message keeps its own signature, so that a forged dead letter does not get a valid one.
     copySignature(header, messageHeaders);
@@ -112,6 +121,7 @@ export async function retryDeadLetters(
     await client.publish(header.get(names.subject), data, { headers: messageHeaders, msgID: `retry ${seq}` });
     await deleteLetter(manager, seq);
     retried++;
+    if (messageId !== undefined) break;
   }
   return { retried, isComplete: true };
 }

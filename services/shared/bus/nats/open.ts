@@ -46,7 +46,7 @@ export function openNatsBus(options: Omit<NatsBusOptions, "signal">): Bus {
     progress: async () => connected().progress(),
     describe: async () => connected().describe(),
     rewriteDeadLetters: async (...args) => connected().rewriteDeadLetters(...args),
-    retry: async (consumer) => connected().retry(consumer),
+    retry: async (consumer, messageId) => connected().retry(consumer, messageId),
     forget: async (epoch, sequences) => bus?.forget(epoch, sequences),
     get session() {
       return bus?.session ?? 0;
