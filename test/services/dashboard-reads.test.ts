@@ -1,4 +1,4 @@
-/** What the dashboard reads of the services beside what the API does: jobs, merges, people by what is typed, windows. */
+/** What the dashboard reads beside what the API does: jobs, merges, people by what is typed, windows. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { expect, inject, test } from "vitest";

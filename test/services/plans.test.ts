@@ -191,8 +191,8 @@ const metric = {
 const claimed = { kind: "dedupe_id", key: "a", event_id: id, fingerprint: null, expires_at: now };
 const outbox = outboxStatements("event");
 
-// All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox; all processes;
-// all metrics of a property, of which there are at most 20,000.
+// All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox;
+// all processes; all metrics of a property, of which there are at most 20,000.
 const [ofAllJobs, ofAllMessages, ofRound, ofAllWriters, ofAllMetrics] = [400, 400, 400, 100, 4000];
 
 const cases: [string, (database: Database) => Promise<unknown>, number?][] = [

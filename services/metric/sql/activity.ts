@@ -1,6 +1,6 @@
 /**
- * Roll-ups of many metrics by day. A look-up for each metric (LATERAL with LIMIT), because the key of roll-ups begins with it,
- * and PostgreSQL would join all of them otherwise.
+ * Roll-ups of many metrics by day. A look-up for each metric (LATERAL with LIMIT), because the key of roll-ups begins
+ * with it, and PostgreSQL would join all of them otherwise.
  */
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";

@@ -95,7 +95,8 @@ export interface Bus {
   /** @throws BusAwayError */
   describe(): Promise<BusState>;
   /**
-   * Delivers dead letters of one consumer, or of all, again to the consumers that gave them up; or the one of a message.
+   * Delivers dead letters of one consumer, or of all, again to the consumers that gave them up.
+   * @param messageId only the oldest of this message.
    * @returns how many; `isComplete` says whether those were all.
    * @throws BusAwayError
    */
