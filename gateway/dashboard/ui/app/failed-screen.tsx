@@ -1,7 +1,11 @@
 /** What stands in the place of a screen that failed or that there is not. */
 import { useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
+import { createContext, useContext } from "react";
 import { EmptyState, ErrorState } from "../components/states.tsx";
+
+/** Whether the shell is around, which has the main landmark. */
+export const InShell = createContext(false);
 
 export function FailedScreen({ error }: ErrorComponentProps): React.ReactNode {
   const router = useRouter();
@@ -13,9 +17,9 @@ export function FailedScreen({ error }: ErrorComponentProps): React.ReactNode {
     else void router.invalidate();
   };
   return (
-    <div className="lone">
+    <Lone>
       <ErrorState error={error} onRetry={retry} />
-    </div>
+    </Lone>
   );
 }
 
@@ -25,7 +29,7 @@ function isMissingFile(error: unknown): boolean {
 
 export function MissingScreen(): React.ReactNode {
   return (
-    <div className="lone">
+    <Lone>
       <EmptyState title="There is no such page" level={1}>
         <p>The address may be wrong, or the property is not open to you.</p>
         <p>
@@ -34,6 +38,12 @@ export function MissingScreen(): React.ReactNode {
           </Link>
         </p>
       </EmptyState>
-    </div>
+    </Lone>
   );
+}
+
+/** The only content of the page, unless it stands in the place of a screen. */
+function Lone({ children }: { children: React.ReactNode }): React.ReactNode {
+  const isInShell = useContext(InShell);
+  return isInShell ? <div className="lone">{children}</div> : <main className="lone">{children}</main>;
 }

@@ -3,7 +3,7 @@ import { Outlet, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { Icon } from "../components/icon.tsx";
 import { isTest, useViewer } from "../data/viewer.ts";
-import { MissingScreen } from "./failed-screen.tsx";
+import { InShell, MissingScreen } from "./failed-screen.tsx";
 import { lastProperty } from "./last-property.ts";
 import { Navigation } from "./navigation.tsx";
 import { PropertySwitcher } from "./property-switcher.tsx";
@@ -31,33 +31,37 @@ export function Shell(): React.ReactNode {
       <a className="skip-link" href="#screen">
         Skip to the content
       </a>
-      {isTest(property) && (
-        <div className="test-bar">
-          <strong>TEST</strong>
-          <span>Trial data. Nothing here is a real customer.</span>
+      <header className="head">
+        {isTest(property) && (
+          <div className="test-bar">
+            <strong>TEST</strong>
+            <span>Trial data. Nothing here is a real customer.</span>
+          </div>
+        )}
+        <div className="top-bar">
+          <button
+            type="button"
+            className="icon-button menu-button"
+            aria-label="Navigation"
+            aria-expanded={isMenuOpen}
+            aria-controls="navigation"
+            onClick={() => setMenuOpen(!isMenuOpen)}
+          >
+            <Icon name={isMenuOpen ? "close" : "menu"} />
+          </button>
+          <PropertySwitcher property={property} />
+          <button type="button" className="search-button" onClick={() => overlay.open("palette")}>
+            <Icon name="search" />
+            <span>Go to or find …</span>
+            <kbd>{isApple ? "⌘" : "Ctrl"} K</kbd>
+          </button>
         </div>
-      )}
-      <header className="top-bar">
-        <button
-          type="button"
-          className="icon-button menu-button"
-          aria-label="Navigation"
-          aria-expanded={isMenuOpen}
-          aria-controls="navigation"
-          onClick={() => setMenuOpen(!isMenuOpen)}
-        >
-          <Icon name={isMenuOpen ? "close" : "menu"} />
-        </button>
-        <PropertySwitcher property={property} />
-        <button type="button" className="search-button" onClick={() => overlay.open("palette")}>
-          <Icon name="search" />
-          <span>Go to or find …</span>
-          <kbd>{isApple ? "⌘" : "Ctrl"} K</kbd>
-        </button>
       </header>
       <Navigation property={property} isOpen={isMenuOpen} onGo={() => setMenuOpen(false)} />
       <main id="screen" tabIndex={-1}>
-        <Outlet />
+        <InShell value={true}>
+          <Outlet />
+        </InShell>
       </main>
       <Suspense>
         {open === "palette" && <Palette onClose={overlay.close} />}

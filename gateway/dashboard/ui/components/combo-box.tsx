@@ -1,58 +1,20 @@
-/** One of many, found by typing. With `allowsOther` any text will do. */
-import { Button, ComboBox as AriaComboBox, Input, Label, ListBox, ListBoxItem, Popover } from "react-aria-components";
-import { Icon } from "./icon.tsx";
+/** One of many, found by typing. With `allowsOther` any text will do. React Aria's combo box is loaded where one is. */
+import { lazy, Suspense } from "react";
+import type { ComboBoxProps } from "./combo-box-props.ts";
 
-export function ComboBox({
-  label,
-  value,
-  options,
-  placeholder,
-  allowsOther = false,
-  isLabelHidden = false,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  options: readonly { value: string; title: string; detail?: string }[];
-  placeholder?: string;
-  allowsOther?: boolean;
-  isLabelHidden?: boolean;
-  onChange: (value: string) => void;
-}): React.ReactNode {
+const ComboBoxInput = lazy(() => import("./combo-box-input.tsx"));
+
+export function ComboBox(props: ComboBoxProps): React.ReactNode {
+  const { label, value, isLabelHidden = false } = props;
+  const waiting = (
+    <label className="field combo-box">
+      <span className={isLabelHidden ? "hidden" : ""}>{label}</span>
+      <input className="input" readOnly value={value} />
+    </label>
+  );
   return (
-    <AriaComboBox
-      className="field combo-box"
-      allowsCustomValue={allowsOther}
-      allowsEmptyCollection={false}
-      menuTrigger="focus"
-      defaultInputValue={options.find((option) => option.value === value)?.title ?? value}
-      selectedKey={options.some((option) => option.value === value) ? value : null}
-      onSelectionChange={(key) => {
-        if (key !== null) onChange(String(key));
-      }}
-      {...(allowsOther && {
-        onBlur: (event: React.FocusEvent) => {
-          if (event.target instanceof HTMLInputElement) onChange(event.target.value);
-        },
-      })}
-    >
-      <Label className={isLabelHidden ? "hidden" : ""}>{label}</Label>
-      <div className="combo-box-input">
-        <Input className="input" placeholder={placeholder ?? ""} />
-        <Button className="icon-button" aria-label={`Show all: ${label}`}>
-          <Icon name="chevron" />
-        </Button>
-      </div>
-      <Popover className="popover">
-        <ListBox className="menu" items={options.map((option) => ({ id: option.value, ...option }))}>
-          {(option) => (
-            <ListBoxItem id={option.value} textValue={option.title} className="menu-item">
-              <span>{option.title}</span>
-              {option.detail !== undefined && <span className="muted">{option.detail}</span>}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </AriaComboBox>
+    <Suspense fallback={waiting}>
+      <ComboBoxInput {...props} />
+    </Suspense>
   );
 }

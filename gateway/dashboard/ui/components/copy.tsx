@@ -43,12 +43,12 @@ export function Copy({ text, label, short }: { text: string; label?: string; sho
       type="button"
       className="copy"
       title={text}
-      aria-label={isCopied ? "Copied" : `${label ?? "Copy"} ${text}`}
       onClick={(event) => {
         event.stopPropagation();
         copy();
       }}
     >
+      <span className="hidden">{isCopied ? "Copied" : (label ?? "Copy")} </span>
       <code>{shown}</code>
       <Icon name={isCopied ? "check" : "copy"} />
     </button>

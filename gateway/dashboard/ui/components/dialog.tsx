@@ -1,48 +1,19 @@
-/** Dialogs. Each is in the page only while it is open; Esc and a click beside it close it, and the focus goes back. */
-import { useId, useState } from "react";
-import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from "react-aria-components";
+/**
+ * Dialogs. Each is in the page only while it is open; Esc and a click beside it close it, and the focus goes back. React
+ * Aria's modal is loaded for the first of them.
+ */
+import { lazy, Suspense, useId, useState } from "react";
 import { CopyButton } from "./copy.tsx";
 import { InlineError } from "./field.tsx";
-import { Icon } from "./icon.tsx";
+import type { ModalProps } from "./modal-props.ts";
 
-export function Dialog({
-  title,
-  onClose,
-  className = "",
-  isAlert = false,
-  isSticky = false,
-  children,
-}: {
-  title: string;
-  onClose: () => void;
-  className?: string;
-  /** For what cannot be undone. */
-  isAlert?: boolean;
-  /** A click beside it does not close it. */
-  isSticky?: boolean;
-  children: React.ReactNode;
-}): React.ReactNode {
+const Modal = lazy(() => import("./modal.tsx"));
+
+export function Dialog(props: ModalProps): React.ReactNode {
   return (
-    <ModalOverlay
-      className="overlay"
-      isOpen
-      isDismissable={!isSticky}
-      onOpenChange={(isOpen) => {
-        if (!isOpen) onClose();
-      }}
-    >
-      <Modal className={`modal ${className}`}>
-        <AriaDialog className="dialog" role={isAlert ? "alertdialog" : "dialog"}>
-          <header>
-            <Heading slot="title">{title}</Heading>
-            <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
-              <Icon name="close" />
-            </button>
-          </header>
-          {children}
-        </AriaDialog>
-      </Modal>
-    </ModalOverlay>
+    <Suspense>
+      <Modal {...props} />
+    </Suspense>
   );
 }
 

@@ -1,52 +1,32 @@
-/** A button that opens a menu. */
-import { Button, Menu as AriaMenu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+/** A button that opens a menu. React Aria's menu is loaded when the button is about to be used. */
+import { lazy, Suspense, useState } from "react";
+import type { MenuProps } from "./menu-props.ts";
 
-export interface MenuEntry {
-  id: string;
-  title: string;
-  /** Beside the title. */
-  detail?: string;
-  isCurrent?: boolean;
-  isDangerous?: boolean;
-}
+const load = () => import("./menu-popover.tsx");
+const MenuPopover = lazy(load);
 
-export function Menu({
-  label,
-  trigger,
-  className = "button",
-  items,
-  onAction,
-}: {
-  /** What the button is called. */
-  label: string;
-  /** What the button shows. */
-  trigger: React.ReactNode;
-  className?: string;
-  items: readonly MenuEntry[];
-  onAction: (id: string) => void;
-}): React.ReactNode {
-  return (
-    <MenuTrigger>
-      <Button className={className} aria-label={label}>
-        {trigger}
-      </Button>
-      <Popover className="popover" placement="bottom start">
-        <AriaMenu className="menu" aria-label={label} onAction={(key) => onAction(String(key))}>
-          {items.map((item) => (
-            <MenuItem
-              key={item.id}
-              id={item.id}
-              textValue={item.title}
-              className="menu-item"
-              data-current={item.isCurrent}
-              data-dangerous={item.isDangerous}
-            >
-              <span>{item.title}</span>
-              {item.detail !== undefined && <span className="muted">{item.detail}</span>}
-            </MenuItem>
-          ))}
-        </AriaMenu>
-      </Popover>
-    </MenuTrigger>
+export function Menu(props: MenuProps): React.ReactNode {
+  const [isWanted, setWanted] = useState(false);
+  const { label, trigger, className = "button" } = props;
+  const button = (
+    <button
+      type="button"
+      className={className}
+      aria-label={label}
+      aria-haspopup="menu"
+      aria-expanded="false"
+      onPointerEnter={() => void load()}
+      onFocus={() => void load()}
+      onClick={() => setWanted(true)}
+    >
+      {trigger}
+    </button>
+  );
+  return isWanted ? (
+    <Suspense fallback={button}>
+      <MenuPopover {...props} />
+    </Suspense>
+  ) : (
+    button
   );
 }

@@ -11,6 +11,7 @@ import { EmptyState, ErrorState } from "../../components/states.tsx";
 import { type Column, LoadMore, Table } from "../../components/table.tsx";
 import { Time, useNow } from "../../components/values.tsx";
 import { apiCalls } from "../../api-calls.ts";
+import { firstPage } from "../../data/pages.ts";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyPanel } from "./key-panel.tsx";
@@ -36,7 +37,7 @@ export function KeysScreen(): React.ReactNode {
   const now = useNow();
   const list = useInfiniteQuery(
     IdentityService.method.listKeys,
-    { propertyId, limit: pageSize, afterKeyId: "" },
+    { propertyId, limit: pageSize, afterKeyId: firstPage },
     {
       pageParamKey: "afterKeyId",
       getNextPageParam: ({ keys, hasMore }) => (hasMore ? keys.at(-1)?.id : undefined),

@@ -1,0 +1,8 @@
+/** What a range of time is made of: shared with its popover, which is loaded later. */
+
+export interface DateRangeProps {
+  value: string;
+  onChange: (value: string) => void;
+  /** Presets to offer. */
+  only?: readonly string[];
+}
