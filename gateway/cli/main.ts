@@ -24,26 +24,26 @@ const commands: readonly Command[] = [
 ];
 const optionNames = Object.keys(optionTexts) as OptionName[];
 
-async function main(args: string[]): Promise<void> {
+/** @returns what goes to standard output. */
+async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const { positionals, options, flags } = readArguments(args);
   const [area = "help", action = ""] = positionals;
-  if (flags.help || area === "help") {
-    process.stdout.write(helpText(commands));
-    return;
-  }
+  if (flags.help || area === "help") return helpText(commands);
   const command = commands.find((known) => known.name === `${area} ${action}`);
   if (!command) throw new UsageError(`There is no command "${positionals.slice(0, 2).join(" ")}".`);
   const given: Arguments = { words: positionals.slice(2), options };
   checkUsage(command, given, flags.yes);
-  const { transports, publicUrl } = await connect(process.env);
+  const { transports, publicUrl } = await connect(env);
   const result = await command.run(bindToOperator(createClients(transports), publicUrl), given);
-  process.stdout.write(flags.json ? `${JSON.stringify(result.json)}\n` : `${result.text}\n`);
+  return flags.json ? `${JSON.stringify(result.json)}
+` : `${result.text}
+`;
 }
 
-function readArguments(args: string[]) {
+function readArguments(args: readonly string[]) {
   try {
     const { positionals, values } = parseArgs({
-      args,
+      args: [...args],
       allowPositionals: true,
       options: {
         ...(Object.fromEntries(optionNames.map((name) => [name, { type: "string" }])) as Record<
@@ -82,17 +82,28 @@ function describe(error: unknown): string {
   return isTokenRefused ? "INTERNAL_TOKEN is not that of these services." : `${error.message} (${error.code})`;
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\nnpm run -s daybook -- help tells more.\n`);
-    process.exitCode = 2;
-  } else {
-    process.stderr.write(`${describe(error)}\n`);
-    process.exitCode = 1;
+/** How a command ended. */
+export interface Ended {
+  /** The exit code. */
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs a command. Its connections to the services stay open. */
+export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  try {
+    return { code: 0, out: await main(args, env), err: "" };
+  } catch (error) {
+    if (!(error instanceof UsageError)) return { code: 1, out: "", err: `${describe(error)}\n` };
+    return { code: 2, out: "", err: `${error.message}\nnpm run -s daybook -- help tells more.\n` };
   }
-} finally {
+}
+
+if (import.meta.main) {
+  const { code, out, err } = await runCommand(process.argv.slice(2), process.env);
+  process.stdout.write(out);
+  process.stderr.write(err);
   // Open connections to the services would keep the process alive.
-  process.exit();
+  process.exit(code);
 }
