@@ -35,8 +35,10 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<st
   checkUsage(command, given, flags.yes);
   const { transports, publicUrl } = await connect(env);
   const result = await command.run(bindToOperator(createClients(transports), publicUrl), given);
-  return flags.json ? `${JSON.stringify(result.json)}
-` : `${result.text}
+  return flags.json
+    ? `${JSON.stringify(result.json)}
+`
+    : `${result.text}
 `;
 }
 
