@@ -1,4 +1,4 @@
-/** The files of the dashboard in the browser, as Vite has built them. They are read once; nothing else can be asked for. */
+/** The files of the dashboard in the browser, as Vite has built them. They are read once; nothing else is served. */
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative } from "node:path";

@@ -14,6 +14,10 @@ export function maskProfile({ profile }: { profile?: Profile | undefined }): voi
   profile.attributesJson = withoutHiddenAttributes(profile.attributesJson);
 }
 
+export function maskFound({ profiles }: { profiles: { profile?: Profile | undefined }[] }): void {
+  for (const found of profiles) maskProfile(found);
+}
+
 export function maskImportErrors({ errors }: { errors: ImportError[] }): void {
   for (const error of errors) error.originalJson = JSON.stringify(toPayload(error.originalJson, false));
 }

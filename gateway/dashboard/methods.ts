@@ -10,7 +10,7 @@ import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService, ProfileSort, type ListProfilesRequest } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { checkNewKey, checkRotatedKey } from "./keys.ts";
-import { maskImportErrors, maskProfile, maskProfiles } from "./masking.ts";
+import { maskFound, maskImportErrors, maskProfile, maskProfiles } from "./masking.ts";
 import { methodsOf, type Exchange, type Method } from "./method.ts";
 
 /** The source of what members write. */
@@ -52,13 +52,20 @@ const eventMethods = methodsOf(EventService, ({ clients }) => clients.events, {
   aggregateEvents: reading("events:read"),
   getWatermark: reading("events:read"),
   getLastEvents: reading("events:read"),
+  countProfileEvents: reading("events:read"),
+  countRecentEvents: reading("events:read"),
+  getEventJob: reading("imports:read"),
+  listEventJobs: reading("imports:read"),
+  listEventJobErrors: reading("imports:read"),
 });
 
 const profileMethods = methodsOf(ProfileService, ({ clients }) => clients.profiles, {
   getProfiles: { ...reading("profiles:read"), mask: maskProfiles },
   listProfiles: { ...reading("profiles:read"), prepare: refuseEmailOrder, mask: maskProfiles },
+  findProfiles: { ...reading("profiles:read"), mask: maskFound },
   getMergedProfiles: reading("profiles:read"),
   listMerges: reading("profiles:read"),
+  previewMerge: { ...reading("profiles:read"), mask: maskProfile },
   getAttributeSchema: reading("schemas:read"),
   getImportJob: reading("imports:read"),
   listImportJobs: reading("imports:read"),
@@ -94,6 +101,8 @@ const metricMethods = methodsOf(MetricService, ({ clients }) => clients.metrics,
   getMetrics: reading("metrics:read"),
   listMetrics: reading("metrics:read"),
   aggregateMetric: reading("metrics:read"),
+  describeActivity: reading("metrics:read"),
+  listSparklines: reading("metrics:read"),
   createMetric: {
     ...writing("metrics:write"),
     audit: (_input, output) => [output?.metric?.id],
@@ -111,6 +120,7 @@ const metricMethods = methodsOf(MetricService, ({ clients }) => clients.metrics,
 const identityMethods = methodsOf(IdentityService, ({ clients }) => clients.identity, {
   listKeys: reading("keys:manage"),
   getKey: reading("keys:manage"),
+  listRateWindows: reading("keys:manage"),
   createKey: {
     ...writing("keys:manage"),
     fresh: true,

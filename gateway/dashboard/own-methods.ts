@@ -1,5 +1,5 @@
 /** The methods that the gateway answers itself: DashboardService. */
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import {
   DashboardService,
@@ -7,14 +7,13 @@ import {
   GetViewerResponseSchema,
   RevealProfileResponseSchema,
   SignOutResponseSchema,
-  type ProcessSchema,
 } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
 import type { Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { version } from "#shared/process/version.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { toTimestamp } from "#shared/values/time.ts";
-import { serviceNames, type Clients } from "../clients.ts";
+import type { Clients } from "../clients.ts";
 import { callOf } from "./calls.ts";
 import type { DashboardContext } from "./context.ts";
 import { sessionCookie } from "./entrance.ts";
@@ -26,7 +25,6 @@ import type { Viewer } from "./sessions.ts";
 const propertiesMax = 500;
 // Of 500 properties each. Somebody with a role in a few properties has them found among all.
 const pagesMax = 40;
-const startedAt = toTimestamp(Math.round(performance.timeOrigin * 1000));
 
 export function ownMethods(context: DashboardContext): Method[] {
   return methodsOf(DashboardService, (exchange) => answers(context, exchange), {
@@ -77,32 +75,9 @@ function answers(context: DashboardContext, exchange: Exchange): Client<typeof D
       return create(RevealProfileResponseSchema, { profile });
     },
     async describeProcesses() {
-      const services = await Promise.all(serviceNames.map((name) => describeService(clients, name)));
-      const gateway = {
-        name: "gateway",
-        version,
-        startedAt,
-        ...(await describeReadiness(() => context.readiness.check())),
-      };
-      return create(DescribeProcessesResponseSchema, { processes: [gateway, ...services] });
+      return create(DescribeProcessesResponseSchema, { processes: await clients.describeProcesses() });
     },
   };
-}
-
-async function describeService(
-  { checkReady }: Clients,
-  name: (typeof serviceNames)[number],
-): Promise<MessageInitShape<typeof ProcessSchema>> {
-  return { name, ...(await describeReadiness(() => checkReady(name))) };
-}
-
-async function describeReadiness(check: () => Promise<void>): Promise<{ ready: boolean; reason?: string }> {
-  try {
-    await check();
-    return { ready: true };
-  } catch (error) {
-    return { ready: false, reason: (error as Error).message };
-  }
 }
 
 /** The properties in which a member has a role, oldest first. */
