@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startSingleProcess, testCall, type SingleProcess } from "../support/daybook.ts";
-import { newMember, openBrowser, type Browser } from "../support/members.ts";
+import { newBrowser, openBrowser, type Browser } from "../support/dashboard-http.ts";
 
 const owner = new Owner();
 const client = { clientId: "daybook", clientSecret: randomUUID() };
@@ -106,7 +106,7 @@ async function signedIn({ visitor: person }: { visitor: Visitor }): Promise<Brow
 test("the sign-in page leads to the issuer, which must vouch for the email of a member", async () => {
   const page = await (await fetch(`${daybook.baseUrl}/dashboard/sign-in`)).text();
   expect(page).toContain(`Sign in with ${new URL(issuer).host}`);
-  const ada = await newMember(daybook);
+  const ada = await newBrowser(daybook);
   const login = randomUUID();
   accounts[login] = { email: ada.email.toUpperCase(), email_verified: false };
   const refused = await signIn(login);
@@ -135,7 +135,7 @@ test("an email without a member or an invitation is refused, and an invitation i
 });
 
 test("a sign-in that another browser began, that was replayed or that the issuer refused opens nothing", async () => {
-  const ada = await newMember(daybook);
+  const ada = await newBrowser(daybook);
   const login = randomUUID();
   accounts[login] = { email: ada.email, email_verified: true };
   const person = visitor();
@@ -154,7 +154,7 @@ test("a sign-in that another browser began, that was replayed or that the issuer
 });
 
 test("a fresh sign-in asks at the issuer again, and replaces the session", async () => {
-  const ada = await newMember(daybook);
+  const ada = await newBrowser(daybook);
   const login = randomUUID();
   accounts[login] = { email: ada.email, email_verified: true };
   const person = visitor();

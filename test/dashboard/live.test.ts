@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startSingleProcess, testCall, type SingleProcess, type TestProperty } from "../support/daybook.ts";
-import { newMember, sameOrigin, type Browser } from "../support/members.ts";
+import { newBrowser, sameOrigin, type Browser } from "../support/dashboard-http.ts";
 import { eventually } from "../support/processes.ts";
 
 const owner = new Owner();
@@ -14,7 +14,7 @@ let ada: Browser;
 beforeAll(async () => {
   daybook = await startSingleProcess(owner);
   property = await daybook.newProperty();
-  ada = await newMember(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
+  ada = await newBrowser(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
 }, 120_000);
 
 afterAll(() => owner.close());
@@ -132,7 +132,7 @@ describe("a live stream", () => {
 
   test("is refused to who may not look, and to other sites", async () => {
     const path = `${daybook.baseUrl}/dashboard/${property.propertyId}/live`;
-    const stranger = await newMember(daybook, [
+    const stranger = await newBrowser(daybook, [
       { propertyId: (await daybook.newProperty()).propertyId, role: Role.ADMIN },
     ]);
     const statusOf = async (query: string, headers: Record<string, string>): Promise<number> => {
@@ -151,7 +151,7 @@ describe("a live stream", () => {
   });
 
   test("has a limit for each member", async () => {
-    const eve = await newMember(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
+    const eve = await newBrowser(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
     const streams = await Promise.all(Array.from({ length: 20 }, () => open(eve)));
     await expect(open(eve)).rejects.toThrow("too many live streams");
     for (const stream of streams) stream.leave();
@@ -159,7 +159,7 @@ describe("a live stream", () => {
   });
 
   test("ends soon after its session does", async () => {
-    const eve = await newMember(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
+    const eve = await newBrowser(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
     const stream = await open(eve);
     const startMs = performance.now();
     await daybook.clients.members.removeMember({ memberId: eve.memberId }, testCall);

@@ -6,7 +6,8 @@ import { systemClock } from "#shared/values/clock.ts";
 import { serviceMethods } from "../../gateway/dashboard/methods.ts";
 import { startSingleProcess, testCall, type SingleProcess, type TestProperty } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
-import { callAs, newMember, password, type Browser } from "../support/members.ts";
+import { callAs, newBrowser, type Browser } from "../support/dashboard-http.ts";
+import { password } from "../support/members.ts";
 
 const owner = new Owner();
 let daybook: SingleProcess;
@@ -97,9 +98,9 @@ beforeAll(async () => {
   daybook = await startSingleProcess(owner, { clock });
   [property, other] = [await daybook.newProperty(), await daybook.newProperty()];
   const { propertyId } = property;
-  for (const name of everyone) browsers[name] = await newMember(daybook, [{ propertyId, role: roles[name] }]);
-  browsers.root = await newMember(daybook);
-  browsers.stranger = await newMember(daybook, [{ propertyId: other.propertyId, role: Role.ADMIN }]);
+  for (const name of everyone) browsers[name] = await newBrowser(daybook, [{ propertyId, role: roles[name] }]);
+  browsers.root = await newBrowser(daybook);
+  browsers.stranger = await newBrowser(daybook, [{ propertyId: other.propertyId, role: Role.ADMIN }]);
 }, 120_000);
 
 afterAll(() => owner.close());
@@ -275,7 +276,7 @@ describe("values of identifiers", () => {
 
 describe("her own account", () => {
   test("is the browser's own, whatever the browser says", async () => {
-    const [ada, eve] = [await newMember(daybook), await newMember(daybook)];
+    const [ada, eve] = [await newBrowser(daybook), await newBrowser(daybook)];
     const path = "daybook.identity.v1.MemberService/";
     const { body } = await ada.call(`${path}ListSessions`);
     const sessionId = body.sessions[0].id as string;
@@ -287,13 +288,13 @@ describe("her own account", () => {
   });
 
   test("ends with SignOut at once, and with its end elsewhere", async () => {
-    const ada = await newMember(daybook);
+    const ada = await newBrowser(daybook);
     const path = "daybook.identity.v1.MemberService/";
     expect((await ada.call(`${path}ListSessions`)).status).toBe(200);
     const out = await ada.call("daybook.dashboard.v1.DashboardService/SignOut");
     expect(out.headers.get("set-cookie")).toMatch(/=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax$/);
     expect((await ada.call(`${path}ListSessions`)).code).toBe("sign_in_required");
-    const eve = await newMember(daybook);
+    const eve = await newBrowser(daybook);
     await eve.call(`${path}ListSessions`);
     await daybook.clients.members.removeMember({ memberId: eve.memberId }, testCall);
     // Within a second, because of signals that came just before. Without a signal it would take five.
@@ -305,7 +306,7 @@ describe("her own account", () => {
 
 test("what is sensitive needs a sign-in of the last minutes, and refused attempts are audited", async () => {
   const { propertyId } = property;
-  const ada = await newMember(daybook, [{ propertyId, role: Role.ADMIN }]);
+  const ada = await newBrowser(daybook, [{ propertyId, role: Role.ADMIN }]);
   const sensitive: [path: string, body: object][] = [
     ["daybook.identity.v1.IdentityService/RevokeKey", { propertyId, keyId: "key_01h455vb4pex5vsknk084sn02q" }],
     ["daybook.profile.v1.ProfileService/RedactProfile", { propertyId, profileId: "prof_01h455vb4pex5vsknk084sn02q" }],
@@ -337,7 +338,7 @@ test("what is sensitive needs a sign-in of the last minutes, and refused attempt
 });
 
 test("a session has a limit of requests", async () => {
-  const ada = await newMember(daybook);
+  const ada = await newBrowser(daybook);
   const path = "daybook.identity.v1.MemberService/ListSessions";
   const statuses = await Promise.all(Array.from({ length: 650 }, async () => (await ada.call(path)).status));
   expect(new Set(statuses)).toEqual(new Set([200, 429]));

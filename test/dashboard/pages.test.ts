@@ -8,7 +8,8 @@ import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { safeNext } from "../../gateway/dashboard/pages/forms.ts";
 import { startSingleProcess, testCall, type SingleProcess } from "../support/daybook.ts";
-import { cookiesOf, newMember, password, sameOrigin, sendForm, type Browser } from "../support/members.ts";
+import { cookiesOf, newBrowser, sameOrigin, sendForm, type Browser } from "../support/dashboard-http.ts";
+import { password } from "../support/members.ts";
 
 const owner = new Owner();
 const script = "assets/main-abcd1234.js";
@@ -58,7 +59,7 @@ describe("the setup link", () => {
     expect((await get("/dashboard/", { cookie: first.cookie })).status).toBe(200);
     const again = await sendForm(page, { ...account, password });
     expect([again.status, again.text.includes("not good any more")]).toEqual([404, true]);
-    ada = await newMember(daybook);
+    ada = await newBrowser(daybook);
   });
 });
 
@@ -211,7 +212,7 @@ test("without a build the page says what to run, and the API goes on", async () 
   const without = new Owner();
   try {
     const bare = await startSingleProcess(without, { dashboard: { uiFolder: join(tmpdir(), "no-such-folder") } });
-    const { cookie } = await newMember(bare, [{ role: Role.VIEWER }]);
+    const { cookie } = await newBrowser(bare, [{ role: Role.VIEWER }]);
     const answer = await fetch(`${bare.baseUrl}/dashboard/`, { headers: { cookie } });
     expect([answer.status, (await answer.text()).includes("npm run build")]).toEqual([503, true]);
     expect((await fetch(`${bare.baseUrl}/v1/events`)).status).toBe(401);

@@ -1,97 +1,29 @@
-/** Members and their browsers: people who open the dashboard of a Daybook. */
+/** Members of the dashboard for tests. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { Role, type RoleGrantSchema } from "#proto/daybook/identity/v1/members_pb.ts";
 import { testCall, type TestDaybook } from "./daybook.ts";
 
+/** Of every member of the tests. */
 export const password = "correct horse battery staple";
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
-}
-
-/** What a browser of a member does. */
-export interface Browser {
-  memberId: string;
+export interface TestMember {
   email: string;
-  /** `name=value`, as the browser sends it. */
-  cookie: string;
-  /** Calls a method of the dashboard with JSON. @param path relative to `/dashboard/rpc/`. */
-  call(path: string, body?: object, headers?: Record<string, string>): Promise<RpcAnswer>;
+  /** Of a session that has just begun. */
+  token: string;
+  /** Of the session, as a browser over plain HTTP on this computer has it. */
+  cookie: { name: string; value: string; url: string };
 }
 
-export interface RpcAnswer extends Answer {
-  /** The code of a refusal, such as `missing_scope`; undefined after a success. */
-  code: string | undefined;
-  // Tests read answers of every shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  body: any;
-}
-
-export const sameOrigin = { "sec-fetch-site": "same-origin" } as const;
-
-/** Sends a form as a page of the dashboard does. */
-export async function sendForm(
-  url: string,
-  fields: Record<string, string>,
-  headers: Record<string, string> = sameOrigin,
-): Promise<Answer> {
-  const body = new URLSearchParams(fields);
-  const response = await fetch(url, { method: "POST", headers, body, redirect: "manual" });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
-
-/** The cookies that an answer sets, as a browser sends them back. */
-export function cookiesOf({ headers }: Pick<Answer, "headers">): string {
-  return headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(";")[0] ?? "")
-    .filter((cookie) => !cookie.endsWith("="))
-    .join("; ");
-}
-
-/** Calls a method as a browser with a cookie does, or without one. */
-export async function callAs(
-  baseUrl: string,
-  cookie: string | undefined,
-  path: string,
-  body: object = {},
-  headers: Record<string, string> = {},
-): Promise<RpcAnswer> {
-  const response = await fetch(`${baseUrl}/dashboard/rpc/${path}`, {
-    method: "POST",
-    headers: {
-      ...sameOrigin,
-      "content-type": "application/json",
-      ...(cookie === undefined ? {} : { cookie }),
-      ...headers,
-    },
-    body: JSON.stringify(body),
-  });
-  const text = await response.text();
-  // oxlint-disable-next-line typescript/no-explicit-any
-  const parsed = JSON.parse(text) as any;
-  const { status } = response;
-  return { status, headers: response.headers, text, code: parsed.details?.[0]?.debug?.code, body: parsed };
-}
-
-/** Invites somebody and accepts the invitation in a browser. */
+/** Makes a member by an invitation, and signs her in. @param grants by default she is an admin of all properties. */
 export async function newMember(
-  { baseUrl, clients }: TestDaybook,
+  { clients: { members }, baseUrl }: TestDaybook,
   grants: MessageInitShape<typeof RoleGrantSchema>[] = [{ role: Role.ADMIN }],
-): Promise<Browser> {
-  const email = `${randomUUID()}@example.com`;
-  const { token } = await clients.members.inviteMember({ email, grants }, testCall);
-  const accepted = await sendForm(`${baseUrl}/dashboard/invitation`, { link: token, name: "Ada", password });
-  if (accepted.status !== 303) throw new Error(accepted.text);
-  return openBrowser(baseUrl, email, cookiesOf(accepted));
-}
-
-/** A browser that has a cookie of a session. */
-export async function openBrowser(baseUrl: string, email: string, cookie: string): Promise<Browser> {
-  const call: Browser["call"] = (path, body, headers) => callAs(baseUrl, cookie, path, body, headers);
-  const { body } = await call("daybook.dashboard.v1.DashboardService/GetViewer");
-  return { memberId: body.member.id, email, cookie, call };
+): Promise<TestMember> {
+  const email = `member-${randomUUID()}@example.com`;
+  const invitation = await members.inviteMember({ email, grants }, testCall);
+  const tokenHash = hash("sha256", invitation.token, "buffer");
+  const visitor = { address: "127.0.0.1", userAgent: "test" };
+  const { token } = await members.acceptLink({ tokenHash, name: "Ada Lovelace", password, visitor }, testCall);
+  return { email, token, cookie: { name: `daybook-${new URL(baseUrl).port}`, value: token, url: baseUrl } };
 }

@@ -5,23 +5,20 @@
 
 export interface ApiCall {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With the query, from the root: /v1/… */
+  /** From the root: /v1/… */
   path: string;
+  /** Parameters of the query. Those without a value are left out. */
+  query?: Readonly<Record<string, string | undefined>>;
   /** Text of a JSON body. */
   body?: string;
 }
 
-/** A path with the parameters that have a value. */
-export function withQuery(path: string, parameters: Record<string, string | undefined>): string {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
-}
-
 export const apiCalls = {
   account: (): ApiCall => ({ method: "GET", path: "/v1/account" }),
-  listEvents: (filter: { type?: string; limit?: string } = {}): ApiCall => ({
+  listEvents: (type?: string): ApiCall => ({
     method: "GET",
-    path: withQuery("/v1/events", filter),
+    path: "/v1/events",
+    query: { "filter[type]": type },
   }),
   recordEvent: (body: string): ApiCall => ({ method: "POST", path: "/v1/events", body }),
 };
@@ -29,9 +26,9 @@ export const apiCalls = {
 /** One call of each kind that a key with all scopes may send to an empty property: what the test runs. */
 export const sampleCalls: Record<keyof typeof apiCalls, ApiCall> = {
   account: apiCalls.account(),
-  listEvents: apiCalls.listEvents({ type: "order.completed", limit: "50" }),
+  listEvents: apiCalls.listEvents("order.completed"),
   recordEvent: apiCalls.recordEvent(
-    '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},"value":"49.90","currency":"EUR"}',
+    '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},"properties":{"order":"1"}}',
   ),
 };
 
@@ -41,10 +38,13 @@ function quoted(text: string): string {
 }
 
 /** The call as a curl command. The key stays in the environment: DAYBOOK_KEY. */
-export function curlOf({ method, path, body }: ApiCall, apiUrl: string): string {
+export function curlOf({ method, path, query = {}, body }: ApiCall, apiUrl: string): string {
+  const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
+  const how = method === "GET" ? (parameters.length > 0 ? "-G " : "") : `-X ${method} `;
   const lines = [
-    `curl ${method === "GET" ? "" : `-X ${method} `}${quoted(apiUrl + path)}`,
+    `curl ${how}${quoted(apiUrl + path)}`,
     `-H "Authorization: Bearer $DAYBOOK_KEY"`,
+    ...parameters.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(body)}`]),
   ];
   return lines.join(" \\\n  ");

@@ -53,8 +53,13 @@ function Whose({ id }: { id: string | undefined }): React.ReactNode {
   return id === undefined ? <span className="muted">Anonymous</span> : <Copy text={id} short />;
 }
 
-const example =
-  '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},"value":"49.90","currency":"EUR"}';
+const example = `{
+    "type": "order.completed",
+    "identifier": { "type": "email", "value": "ada@example.com" },
+    "value": "49.90",
+    "currency": "EUR",
+    "properties": { "order": "1001" }
+  }`;
 
 function First(): React.ReactNode {
   return (
