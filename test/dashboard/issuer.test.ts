@@ -40,7 +40,8 @@ beforeAll(async () => {
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
     findAccount: (_, login) => ({ accountId: login, claims: async () => ({ sub: login, ...accounts[login] }) }),
   });
-  server.on("request", provider.callback());
+  const answer = provider.callback();
+  server.on("request", (request, response) => void answer(request, response));
 }, 120_000);
 
 afterAll(() => owner.close());

@@ -69,8 +69,7 @@ export async function callAs(
     body: JSON.stringify(body),
   });
   const text = await response.text();
-  // oxlint-disable-next-line typescript/no-explicit-any
-  const parsed = JSON.parse(text) as any;
+  const parsed: RpcAnswer["body"] = JSON.parse(text);
   const { status } = response;
   return { status, headers: response.headers, text, code: parsed.details?.[0]?.debug?.code, body: parsed };
 }

@@ -1,7 +1,7 @@
 /**
  * Reads on in the events for everybody who watches the same. Watchers at the same place share one read a second,
- * however many they are. Whoever goes on from an earlier place catches up alone, and joins the others as soon as a read of
- * theirs holds every event since the own place.
+ * however many they are. Whoever goes on from an earlier place catches up alone, and joins the others as soon as a read
+ * of theirs holds every event since the own place.
  */
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { CallOptions } from "@connectrpc/connect";
