@@ -340,7 +340,12 @@ test("what is sensitive needs a sign-in of the last minutes, and refused attempt
 test("a session has a limit of requests", async () => {
   const ada = await newBrowser(daybook);
   const path = "daybook.identity.v1.MemberService/ListSessions";
-  const statuses = await Promise.all(Array.from({ length: 650 }, async () => (await ada.call(path)).status));
-  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  // In one of the two minutes that they may fall into there are more than 600.
+  const statuses = new Set<number>();
+  const ask = async (): Promise<void> => {
+    for (let asked = 0; asked < 50; asked++) statuses.add((await ada.call(path)).status);
+  };
+  await Promise.all(Array.from({ length: 25 }, ask));
+  expect(statuses).toEqual(new Set([200, 429]));
   expect((await browsers.viewer.call(path)).status).toBe(200);
 });

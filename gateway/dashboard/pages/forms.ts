@@ -46,7 +46,7 @@ export function safeNext(next: string): string {
 
 /** Begins a session in the browser, and leaves an audit entry of it. */
 export async function signInBrowser(
-  { audit, clients, entrance }: DashboardContext,
+  { audit, clients, entrance, sessions }: DashboardContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { member, token, next }: { member?: Member | undefined; token: string; next: string },
@@ -59,6 +59,7 @@ export async function signInBrowser(
     const { member: owner, session } = before.viewer;
     const ending = { memberId: owner.id, which: { case: "sessionId", value: session.id } } as const;
     await clients.members.endSession(ending, callOptions(callOf(request)));
+    sessions.forget(before.token);
   }
   setCookie(request, reply, { name: sessionCookie, value: token, ageSeconds: sessionSeconds });
   return reply.redirect(safeNext(next), 303);
