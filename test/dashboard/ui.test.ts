@@ -8,6 +8,7 @@ import { Owner } from "#shared/process/lifecycle.ts";
 import { curlOf, sampleCalls } from "../../gateway/dashboard/ui/api-calls.ts";
 import { allScreens } from "../../gateway/dashboard/ui/screens.ts";
 import { findBarriers, startBrowser, type TestBrowser, type Window } from "../support/browser.ts";
+import { execute } from "../support/database.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { newMember, password, type TestMember } from "../support/members.ts";
 
@@ -104,6 +105,27 @@ describeOnce("the dashboard", (daybook) => {
       await page.getByRole("button", { name: `Key ${index}` }).waitFor();
     }
     window.expectNoFaults();
+  });
+
+  test("an old sign-in is asked for the password once, and then what was asked for is done", async () => {
+    const other = await newMember(daybook());
+    const window = owner.own(await browser.open(daybook().baseUrl));
+    await window.context.addCookies([other.cookie]);
+    const { page } = window;
+    await go(window, `${empty.propertyId}/keys`);
+    const hers = `member_id = (SELECT id FROM identity.members WHERE email = '${other.email}')`;
+    await execute(daybook().databaseUrl, `UPDATE identity.member_sessions SET fresh_until = now() WHERE ${hers}`);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name").fill("After the password");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    for (const password of ["not her password", other.password]) {
+      await page.getByRole("textbox", { name: "Password" }).fill(password);
+      await page.getByRole("button", { name: "Continue" }).click();
+      if (password !== other.password) await page.getByText("This is not your password.").waitFor();
+    }
+    expect(await page.locator(".secret code").textContent()).toMatch(/^sk_test_/);
+    // The browser reports the refusals of the calls, and nothing else.
+    expect(window.takeFaults().filter((fault) => !/status of 40[13]/.test(fault))).toEqual([]);
   });
 
   test("the keyboard goes everywhere, and typing is only typing", async () => {

@@ -9,7 +9,7 @@ const height = 240;
 const margin = { top: 8, right: 8, bottom: 24, left: 48 };
 
 export default function ChartDrawing(props: ChartProps): React.ReactNode {
-  const { label, kind = "line", times, series, format, formatTime, isLastOpen = false } = props;
+  const { label, kind = "line", times, series, format, formatTime, isLastOpen = false, timeZone = "UTC" } = props;
   const frame = useRef<HTMLDivElement>(null);
   const width = useWidth(frame);
   const [at, setAt] = useState<number>();
@@ -39,8 +39,10 @@ export default function ChartDrawing(props: ChartProps): React.ReactNode {
   };
   const chosen = at === undefined ? undefined : times[at];
   const yTicks = y.ticks(4);
-  const xTicks = x.ticks(Math.max(2, Math.floor(inner / 110)));
-  const xFormat = x.tickFormat();
+  // Labels stand at intervals: those of a day begin at midnight of the zone, where ticks of UTC would not be.
+  const every = Math.max(Math.ceil(times.length / Math.max(Math.floor(inner / 90), 1)), 1);
+  const xTicks = times.filter((_, index) => index % every === 0);
+  const xFormat = tickFormat(last.getTime() - first.getTime(), timeZone);
 
   return (
     <div ref={frame} className="chart-space">
@@ -66,7 +68,7 @@ export default function ChartDrawing(props: ChartProps): React.ReactNode {
         ))}
         {xTicks.map((tick) => (
           <text key={tick.getTime()} className="chart-tick" x={x(tick)} y={height - 6} textAnchor="middle">
-            {xFormat(tick)}
+            {xFormat.format(tick)}
           </text>
         ))}
         {chosen && (
@@ -106,6 +108,15 @@ export default function ChartDrawing(props: ChartProps): React.ReactNode {
       </p>
     </div>
   );
+}
+
+const dayMs = 86_400_000;
+
+/** Labels of the axis: times of a day, days, or months. */
+function tickFormat(spanMs: number, timeZone: string): Intl.DateTimeFormat {
+  if (spanMs < 2 * dayMs) return new Intl.DateTimeFormat(undefined, { timeZone, hour: "numeric", minute: "2-digit" });
+  if (spanMs < 400 * dayMs) return new Intl.DateTimeFormat(undefined, { timeZone, day: "numeric", month: "short" });
+  return new Intl.DateTimeFormat(undefined, { timeZone, month: "short", year: "numeric" });
 }
 
 function useWidth(element: React.RefObject<HTMLElement | null>): number {

@@ -17,6 +17,8 @@ export interface ChartProps {
   format: (value: string) => string;
   /** A time in words, in the zone of the data. */
   formatTime: (at: Date) => string;
+  /** Of the labels of the axis: an IANA name; UTC without one. */
+  timeZone?: string;
   /** An interval that is not over yet is marked: it has less than it will have. */
   isLastOpen?: boolean;
 }

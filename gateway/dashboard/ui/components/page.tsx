@@ -101,7 +101,7 @@ export function Figure({
 }): React.ReactNode {
   return (
     <div className="figure">
-      <h3>{title}</h3>
+      <p className="figure-title">{title}</p>
       <p className="figure-value">{value}</p>
       {children}
     </div>
