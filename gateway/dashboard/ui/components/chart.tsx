@@ -1,5 +1,5 @@
 /**
- * A chart over time, and the same as a table. Its drawing (components/chart-drawing.tsx) is loaded only where it is shown.
+ * A chart over time, and the same as a table. Its drawing, chart-drawing.tsx, is loaded only where it is shown.
  * Values are decimal text: only the pixels are floating-point numbers.
  */
 import { lazy, Suspense, useId, useState } from "react";

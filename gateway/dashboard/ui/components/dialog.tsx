@@ -1,6 +1,6 @@
 /**
- * Dialogs. Each is in the page only while it is open; Esc and a click beside it close it, and the focus goes back. React
- * Aria's modal is loaded for the first of them.
+ * Dialogs. Each is in the page only while it is open; Esc and a click beside it close it, and the focus goes back.
+ * React Aria's modal is loaded for the first of them.
  */
 import { lazy, Suspense, useId, useState } from "react";
 import { CopyButton } from "./copy.tsx";
