@@ -118,10 +118,10 @@ describeOnce("the dashboard", (daybook) => {
     await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name").fill("After the password");
     await page.getByRole("button", { name: "Create the key" }).click();
-    for (const password of ["not her password", other.password]) {
-      await page.getByRole("textbox", { name: "Password" }).fill(password);
+    for (const typed of ["not her password", password]) {
+      await page.getByRole("textbox", { name: "Password" }).fill(typed);
       await page.getByRole("button", { name: "Continue" }).click();
-      if (password !== other.password) await page.getByText("This is not your password.").waitFor();
+      if (typed !== password) await page.getByText("This is not your password.").waitFor();
     }
     expect(await page.locator(".secret code").textContent()).toMatch(/^sk_test_/);
     // The browser reports the refusals of the calls, and nothing else.
