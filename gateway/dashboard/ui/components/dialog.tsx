@@ -47,7 +47,7 @@ export function ConfirmDialog({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          onConfirm();
+          if (!isPending) onConfirm();
         }}
       >
         {children}
@@ -74,7 +74,9 @@ export function ConfirmDialog({
           <button
             type="submit"
             className="button dangerous"
-            disabled={isPending || (typed !== undefined && given.trim() !== typed)}
+            // A button that is disabled while it has the focus loses it, and Esc would reach what lies below.
+            aria-disabled={isPending}
+            disabled={typed !== undefined && given.trim() !== typed}
           >
             {action}
           </button>
