@@ -135,6 +135,7 @@ const identityMethods = methodsOf(IdentityService, ({ clients }) => clients.iden
   },
   revokeKey: { ...writing("keys:manage"), fresh: true, audit: ({ keyId }) => [keyId] },
   updateProperty: { ...writing("properties:manage"), audit: ({ propertyId }) => [propertyId] },
+  listProperties: { ...managing("properties:manage"), reads: true },
   createProperty: { ...managing("properties:manage"), audit: (_input, output) => [output?.property?.id] },
 });
 

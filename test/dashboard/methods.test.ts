@@ -69,6 +69,7 @@ const allowed: Readonly<Record<string, readonly RoleName[] | "root" | "own">> = 
   "daybook.identity.v1.IdentityService/RotateKey": developers,
   "daybook.identity.v1.IdentityService/RevokeKey": developers,
   "daybook.identity.v1.IdentityService/UpdateProperty": admins,
+  "daybook.identity.v1.IdentityService/ListProperties": "root",
   "daybook.identity.v1.IdentityService/CreateProperty": "root",
   "daybook.identity.v1.MemberService/ConfirmPassword": "own",
   "daybook.identity.v1.MemberService/ChangePassword": "own",
