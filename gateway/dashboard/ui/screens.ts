@@ -28,6 +28,24 @@ export const screens = {
     rights: ["keys:manage"],
     states: ["show=ended", "create=yes"],
   },
+  settings: { path: "settings", title: "Settings", letter: "s", group: "Setup", states: ["create=yes"] },
+  members: {
+    path: "members",
+    title: "Members",
+    letter: "t",
+    group: "Team",
+    rights: ["members:manage"],
+    states: ["invite=yes"],
+  },
+  audit: {
+    path: "audit",
+    title: "Audit",
+    letter: "a",
+    group: "Team",
+    rights: ["audit:read"],
+    states: ["in=all"],
+  },
+  operate: { path: "operate", title: "Operate", letter: "x", group: "Team", rights: ["operate"] },
   account: { path: "account", title: "Account", letter: "u", group: "Team" },
 } as const satisfies Record<string, Screen>;
 

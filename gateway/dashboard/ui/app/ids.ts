@@ -15,6 +15,11 @@ const kinds: readonly Kind[] = [
     title: "Key",
     to: (id, property) => ({ to: "/$property/keys", params: { property }, search: { key: id } }),
   },
+  {
+    prefix: "mem",
+    title: "Member",
+    to: (id, property) => ({ to: "/$property/members", params: { property }, search: { member: id } }),
+  },
 ];
 
 /** What an id is and where it stands; undefined for other text, and for properties that are not open to the viewer. */

@@ -3,14 +3,26 @@ import { createRouter } from "@tanstack/react-router";
 import { ScreenSkeleton } from "../components/skeleton.tsx";
 import { parseSearch, stringifySearch } from "../data/search.ts";
 import { accountRoute } from "../screens/account/route.ts";
+import { auditRoute } from "../screens/audit/route.ts";
 import { keysRoute } from "../screens/keys/route.ts";
+import { membersRoute } from "../screens/members/route.ts";
+import { operateRoute } from "../screens/operate/route.ts";
 import { overviewRoute } from "../screens/overview/route.ts";
+import { settingsRoute } from "../screens/settings/route.ts";
 import { FailedScreen, MissingScreen } from "./failed-screen.tsx";
 import { homeRoute, propertyRoute, rootRoute } from "./root-route.tsx";
 
 const routeTree = rootRoute.addChildren([
   homeRoute,
-  propertyRoute.addChildren([overviewRoute, keysRoute, accountRoute]),
+  propertyRoute.addChildren([
+    overviewRoute,
+    keysRoute,
+    settingsRoute,
+    membersRoute,
+    auditRoute,
+    operateRoute,
+    accountRoute,
+  ]),
 ]);
 
 export const router = createRouter({

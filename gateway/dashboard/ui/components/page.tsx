@@ -55,7 +55,7 @@ export function KeyValues({ rows }: { rows: Readonly<Record<string, React.ReactN
   return (
     <dl className="key-values">
       {Object.entries(rows)
-        .filter(([, value]) => value !== undefined && value !== null && value !== "")
+        .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== "")
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

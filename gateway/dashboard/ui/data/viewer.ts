@@ -1,5 +1,6 @@
 /** Who looks, at which property, and what she may do there. */
-import { useSuspenseQuery } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useSuspenseQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { DashboardService, type GetViewerResponse } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
 import type { Member, Session } from "#proto/daybook/identity/v1/members_pb.ts";
@@ -11,6 +12,15 @@ export type Viewer = GetViewerResponse & { member: Member; session: Session };
 export function useViewer(): Viewer {
   const { data } = useSuspenseQuery(DashboardService.method.getViewer, {}, { staleTime: 60_000 });
   return data as Viewer;
+}
+
+/** Reads the viewer anew, after a change of her properties or of her own account. */
+export function useRereadViewer(): () => Promise<void> {
+  const client = useQueryClient();
+  return () =>
+    client.invalidateQueries({
+      queryKey: createConnectQueryKey({ schema: DashboardService.method.getViewer, cardinality: "finite" }),
+    });
 }
 
 /** The property of the path. The shell renders no screen without one. */
@@ -39,4 +49,10 @@ export function useRights(): ReadonlySet<string> {
 /** Whether the viewer may do something in the property of the path. */
 export function useMay(right: string): boolean {
   return useRights().has(right);
+}
+
+/** Whether the viewer may do something in all properties. */
+export function useMayEverywhere(right: string): boolean {
+  const { grants } = useViewer().member;
+  return grants.some(({ propertyId, rights }) => propertyId === undefined && rights.includes(right));
 }

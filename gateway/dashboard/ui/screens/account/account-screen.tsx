@@ -1,32 +1,23 @@
 /** Account: oneself, one's password and sessions, and how the dashboard looks. */
 import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { DashboardService } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
-import { MemberService, Role, type Session } from "#proto/daybook/identity/v1/members_pb.ts";
+import { MemberService, type Session } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Segments } from "../../components/field.tsx";
 import { Badge, KeyValues, PageHeader, Section } from "../../components/page.tsx";
 import { ErrorState } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { Time } from "../../components/values.tsx";
+import { placeOf, roleNames } from "../../data/roles.ts";
 import { setTheme, useTheme } from "../../data/theme.ts";
 import { leaveForSignIn } from "../../data/transport.ts";
 import { useViewer } from "../../data/viewer.ts";
 import { browserName } from "./browser-name.ts";
 import { ChangePassword } from "./change-password.tsx";
 
-const roleNames: Record<Role, string> = {
-  [Role.UNSPECIFIED]: "none",
-  [Role.ADMIN]: "admin",
-  [Role.DEVELOPER]: "developer",
-  [Role.SUPPORT]: "support",
-  [Role.VIEWER]: "viewer",
-};
-
 export function AccountScreen(): React.ReactNode {
   const { member, properties } = useViewer();
   const signOut = useMutation(DashboardService.method.signOut, { onSuccess: leaveForSignIn });
-  const nameOf = (id: string | undefined): string =>
-    id === undefined ? "All properties" : (properties.find((property) => property.id === id)?.name ?? id);
   return (
     <div className="screen">
       <PageHeader
@@ -45,9 +36,9 @@ export function AccountScreen(): React.ReactNode {
             "Signs in by": member.issuer ?? "Password",
             Roles: (
               <ul className="plain">
-                {member.grants.map(({ propertyId, role }) => (
-                  <li key={propertyId ?? ""}>
-                    {nameOf(propertyId)} <Badge>{roleNames[role]}</Badge>
+                {member.grants.map((grant) => (
+                  <li key={grant.propertyId ?? ""}>
+                    {placeOf(grant, properties)} <Badge>{roleNames[grant.role]}</Badge>
                   </li>
                 ))}
               </ul>

@@ -1,0 +1,43 @@
+/**
+ * What an audit entry says was done, in words. A test compares the table with the methods that leave entries. It holds
+ * data only, so that tests can load it outside a browser.
+ */
+
+const words: Readonly<Record<string, string>> = {
+  sign_in: "Signed in",
+  "daybook.dashboard.v1.DashboardService/RevealProfile": "Revealed identifiers of a profile",
+  "daybook.profile.v1.ProfileService/UpdateTags": "Changed tags of a profile",
+  "daybook.profile.v1.ProfileService/UpdateProfile": "Changed a profile",
+  "daybook.profile.v1.ProfileService/AddIdentifier": "Added an identifier",
+  "daybook.profile.v1.ProfileService/PromoteIdentifier": "Made an identifier the first of its type",
+  "daybook.profile.v1.ProfileService/RemoveIdentifier": "Removed an identifier",
+  "daybook.profile.v1.ProfileService/MergeProfiles": "Merged profiles",
+  "daybook.profile.v1.ProfileService/RedactProfile": "Redacted a profile",
+  "daybook.metric.v1.MetricService/CreateMetric": "Registered a metric",
+  "daybook.metric.v1.MetricService/UpdateMetric": "Described a metric",
+  "daybook.metric.v1.MetricService/RebuildRollups": "Had events counted anew",
+  "daybook.identity.v1.IdentityService/CreateKey": "Created a key",
+  "daybook.identity.v1.IdentityService/RotateKey": "Rotated a key",
+  "daybook.identity.v1.IdentityService/RevokeKey": "Revoked a key",
+  "daybook.identity.v1.IdentityService/CreateProperty": "Created a property",
+  "daybook.identity.v1.IdentityService/UpdateProperty": "Changed a property's settings",
+  "daybook.identity.v1.MemberService/CreateSetupLink": "Made a setup link",
+  "daybook.identity.v1.MemberService/ConfirmPassword": "Confirmed the password",
+  "daybook.identity.v1.MemberService/ChangePassword": "Changed the password",
+  "daybook.identity.v1.MemberService/EndSession": "Ended sessions",
+  "daybook.identity.v1.MemberService/InviteMember": "Invited a person",
+  "daybook.identity.v1.MemberService/UpdateMember": "Changed a member",
+  "daybook.identity.v1.MemberService/RemoveMember": "Removed a member",
+  "daybook.identity.v1.MemberService/RevokeInvitation": "Revoked an invitation",
+  "daybook.common.v1.BusService/Republish": "Had messages published again",
+  "daybook.common.v1.BusService/RetryDeadLetters": "Gave dead letters back",
+};
+
+/** In words; another method by its own name, so that no entry is without one. */
+export function actionInWords(action: string): string {
+  if (Object.hasOwn(words, action)) return words[action] ?? action;
+  const name = action.split("/").at(-1) ?? action;
+  return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ");
+}
+
+export const knownActions: readonly string[] = Object.keys(words);
