@@ -26,3 +26,15 @@ test("writes no secret and nothing of a person", async () => {
   expect(text).toContain("duplicate key");
   expect(text).toContain("wrapped");
 });
+
+test("writes no field of a line into those that follow", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "daybook-log-"));
+  const file = join(folder, "log");
+  const log = createLog("test", "info", openSync(file, "a"));
+  log.info({ memberId: "mem_1" }, "one");
+  log.child({ caller: "gateway" }).info({ method: "SignIn" }, "two");
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  await rm(folder, { recursive: true });
+  expect(lines[1]).not.toContain("mem_1");
+  expect(lines[1]).toContain("SignIn");
+});

@@ -150,10 +150,8 @@ function linksTo(contexts: readonly Context[]): Link[] {
   });
 }
 
-/** The id of the active trace, for lines of the log. */
+/** The id of the active trace, for a line of the log. Always another object: pino writes the fields of the line into it. */
 export function activeTrace(): { trace_id?: string } {
   const of = tracer && trace.getActiveSpan()?.spanContext();
-  return of ? { trace_id: of.traceId } : none;
+  return of ? { trace_id: of.traceId } : {};
 }
-
-const none = {};
