@@ -3,8 +3,8 @@
  *
  * The entry is written before the answer is sent. A call that only reads fails without its entry, so that nothing is
  * shown unaudited. A write cannot be taken back: its entry is tried again, and one that cannot be written in the end is
- * logged as an error with all of its fields. A process that is killed between an act and its entry leaves the line that
- * is logged before each act.
+ * logged as an error with all of its fields but the email. A process that is killed between an act and its entry leaves
+ * the line that is logged before each act.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -57,7 +57,8 @@ export function createAudit(members: Client<typeof MemberService>, log: Log): Au
     try {
       await write(entry);
     } catch (error) {
-      log.error({ err: error, entry }, "an audit entry could not be written");
+      const { memberEmail: _email, ...logged } = entry;
+      log.error({ err: error, entry: logged }, "an audit entry could not be written");
     }
   }
 
