@@ -1,4 +1,5 @@
 /** The field of combo-box.tsx. */
+import { useState } from "react";
 import { Button, ComboBox as AriaComboBox, Input, Label, ListBox, ListBoxItem, Popover } from "react-aria-components";
 import type { ComboBoxProps } from "./combo-box-props.ts";
 import { Icon } from "./icon.tsx";
@@ -12,22 +13,34 @@ export default function ComboBoxInput({
   isLabelHidden = false,
   onChange,
 }: ComboBoxProps): React.ReactNode {
+  const titleOf = (key: string): string => options.find((option) => option.value === key)?.title ?? key;
+  const title = titleOf(value);
+  const [typed, setTyped] = useState(title);
+  // The value can change elsewhere, such as by going back.
+  const [before, setBefore] = useState(title);
+  if (before !== title) {
+    setBefore(title);
+    setTyped(title);
+  }
   return (
     <AriaComboBox
       className="field combo-box"
       allowsCustomValue={allowsOther}
       allowsEmptyCollection={false}
       menuTrigger="focus"
-      defaultInputValue={options.find((option) => option.value === value)?.title ?? value}
+      inputValue={typed}
       selectedKey={options.some((option) => option.value === value) ? value : null}
+      onInputChange={setTyped}
       onSelectionChange={(key) => {
-        if (key !== null) onChange(String(key));
+        if (key !== null) {
+          setTyped(titleOf(String(key)));
+          onChange(String(key));
+        } else if (allowsOther) {
+          // Enter takes what was typed.
+          onChange(typed);
+        }
       }}
-      {...(allowsOther && {
-        onBlur: (event: React.FocusEvent) => {
-          if (event.target instanceof HTMLInputElement) onChange(event.target.value);
-        },
-      })}
+      {...(allowsOther && { onBlur: () => onChange(typed) })}
     >
       <Label className={isLabelHidden ? "hidden" : ""}>{label}</Label>
       <div className="combo-box-input">

@@ -10,6 +10,7 @@ export default function DateRangePopover({
   value,
   onChange,
   only = Object.keys(presets),
+  allowsAny = false,
 }: DateRangeProps): React.ReactNode {
   const [isOpen, setOpen] = useState(true);
   const choose = (next: string): void => {
@@ -26,6 +27,13 @@ export default function DateRangePopover({
       <Popover className="popover" placement="bottom end">
         <Dialog className="date-range" aria-label="Range">
           <ul>
+            {allowsAny && (
+              <li>
+                <button type="button" aria-pressed={value === ""} className="menu-item" onClick={() => choose("")}>
+                  {rangeTitle("")}
+                </button>
+              </li>
+            )}
             {Object.entries(presets)
               .filter(([id]) => only.includes(id))
               .map(([id, { title }]) => (

@@ -5,4 +5,6 @@ export interface DateRangeProps {
   onChange: (value: string) => void;
   /** Presets to offer. */
   only?: readonly string[];
+  /** There may be no range at all: then the value is empty. */
+  allowsAny?: boolean;
 }

@@ -14,15 +14,19 @@ function Field({
   label,
   help,
   error,
+  isLabelHidden = false,
   children,
 }: Common & {
+  isLabelHidden?: boolean;
   children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => React.ReactNode;
 }): React.ReactNode {
   const id = useId();
   const described = [help === undefined ? [] : `${id}-help`, error === undefined ? [] : `${id}-error`].flat().join(" ");
   return (
     <div className="field">
-      <label htmlFor={id}>{label}</label>
+      <label htmlFor={id} className={isLabelHidden ? "hidden" : undefined}>
+        {label}
+      </label>
       {children({
         id,
         ...(described !== "" && { "aria-describedby": described }),
@@ -68,14 +72,16 @@ export function Select<T extends string>({
   error,
   value,
   options,
+  isLabelHidden = false,
   onChange,
 }: Common & {
+  isLabelHidden?: boolean;
   value: T;
   options: readonly { value: T; title: string }[];
   onChange: (value: T) => void;
 }): React.ReactNode {
   return (
-    <Field label={label} help={help} error={error}>
+    <Field label={label} help={help} error={error} isLabelHidden={isLabelHidden}>
       {(attributes) => (
         <select
           {...attributes}

@@ -43,8 +43,9 @@ export function customRange({ from, to }: Range): string {
   return `${short(from)}~${short(to)}`;
 }
 
-/** In words, for buttons and headings. */
+/** In words, for buttons and headings. Empty text is no range at all. */
 export function rangeTitle(given: string): string {
+  if (given === "") return "Any time";
   if (isPreset(given)) return presets[given].title;
   const custom = readCustom(given);
   if (!custom) return presets["24h"].title;
