@@ -15,20 +15,28 @@ export interface ApiCall {
 
 export const apiCalls = {
   account: (): ApiCall => ({ method: "GET", path: "/v1/account" }),
-  listEvents: (type?: string): ApiCall => ({
-    method: "GET",
-    path: "/v1/events",
-    query: { "filter[type]": type },
-  }),
+  listEvents: (query: ApiCall["query"] = {}): ApiCall => ({ method: "GET", path: "/v1/events", query }),
+  getEvent: (id: string): ApiCall => ({ method: "GET", path: `/v1/events/${id}` }),
   recordEvent: (body: string): ApiCall => ({ method: "POST", path: "/v1/events", body }),
 };
 
-/** One call of each kind that a key with all scopes may send to an empty property: what the test runs. */
+/**
+ * One call of each kind that a key with all scopes may send to a property: what the test runs. The test puts the id of
+ * an event in place of {event}.
+ */
 export const sampleCalls: Record<keyof typeof apiCalls, ApiCall> = {
   account: apiCalls.account(),
-  listEvents: apiCalls.listEvents("order.completed"),
+  listEvents: apiCalls.listEvents({
+    "filter[type]": "order.completed",
+    "filter[source]": "api",
+    "filter[occurred_at][gte]": "2026-11-01T00:00:00.000Z",
+    sort: "-occurred_at",
+    "page[limit]": "50",
+  }),
+  getEvent: apiCalls.getEvent("{event}"),
   recordEvent: apiCalls.recordEvent(
-    '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},"properties":{"order":"1"}}',
+    '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},' +
+      '"properties":{"order_id":"1001"},"value":"49.90","currency":"EUR"}',
   ),
 };
 
@@ -37,15 +45,25 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The call as a curl command. The key stays in the environment: DAYBOOK_KEY. */
-export function curlOf({ method, path, query = {}, body }: ApiCall, apiUrl: string): string {
+// Linux takes 128 KiB for one argument of a program.
+const argumentLengthMax = 40_000;
+
+/**
+ * The call as a curl command.
+ * @param secret of the key; else it stays in the environment: DAYBOOK_KEY.
+ */
+export function curlOf({ method, path, query = {}, body }: ApiCall, apiUrl: string, secret?: string): string {
+  const isLong = body !== undefined && body.length > argumentLengthMax;
   const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
   const how = method === "GET" ? (parameters.length > 0 ? "-G " : "") : `-X ${method} `;
   const lines = [
     `curl ${how}${quoted(apiUrl + path)}`,
-    `-H "Authorization: Bearer $DAYBOOK_KEY"`,
+    secret === undefined
+      ? `-H "Authorization: Bearer $DAYBOOK_KEY"`
+      : `-H ${quoted(`Authorization: Bearer ${secret}`)}`,
     ...parameters.map(([name, value]) => `--data-urlencode ${quoted(`${name}=${value}`)}`),
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(body)}`]),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", isLong ? "-d @-" : `-d ${quoted(body)}`]),
   ];
-  return lines.join(" \\\n  ");
+  const command = lines.join(" \\\n  ");
+  return isLong ? `printf '%s' ${quoted(body)} | ${command}` : command;
 }

@@ -20,6 +20,14 @@ export interface Screen {
 
 export const screens = {
   overview: { path: "overview", title: "Overview", letter: "o", group: "Data" },
+  events: {
+    path: "events",
+    title: "Events",
+    letter: "e",
+    group: "Data",
+    rights: ["events:read"],
+    states: ["live=on", "type=no.such&range=24h", "event=evt_00000000000000000000000000"],
+  },
   keys: {
     path: "keys",
     title: "Keys",

@@ -11,6 +11,11 @@ interface Kind {
 
 const kinds: readonly Kind[] = [
   {
+    prefix: "evt",
+    title: "Event",
+    to: (id, property) => ({ to: "/$property/events", params: { property }, search: { event: id } }),
+  },
+  {
     prefix: "key",
     title: "Key",
     to: (id, property) => ({ to: "/$property/keys", params: { property }, search: { key: id } }),

@@ -4,6 +4,7 @@ import { ScreenSkeleton } from "../components/skeleton.tsx";
 import { parseSearch, stringifySearch } from "../data/search.ts";
 import { accountRoute } from "../screens/account/route.ts";
 import { auditRoute } from "../screens/audit/route.ts";
+import { eventsRoute } from "../screens/events/route.ts";
 import { keysRoute } from "../screens/keys/route.ts";
 import { membersRoute } from "../screens/members/route.ts";
 import { operateRoute } from "../screens/operate/route.ts";
@@ -16,6 +17,7 @@ const routeTree = rootRoute.addChildren([
   homeRoute,
   propertyRoute.addChildren([
     overviewRoute,
+    eventsRoute,
     keysRoute,
     settingsRoute,
     membersRoute,

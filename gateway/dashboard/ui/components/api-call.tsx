@@ -27,10 +27,10 @@ export function EqualsApiCall({ call }: { call: ApiCall }): React.ReactNode {
   );
 }
 
-/** The call itself, to copy. */
-export function Curl({ call }: { call: ApiCall }): React.ReactNode {
+/** The call itself, to copy. @param secret of a key that was just made; else the environment has it. */
+export function Curl({ call, secret }: { call: ApiCall; secret?: string }): React.ReactNode {
   const { apiUrl } = useViewer();
-  const curl = curlOf(call, apiUrl);
+  const curl = curlOf(call, apiUrl, secret);
   return (
     <figure className="code-block">
       <pre tabIndex={0} aria-label="curl">
