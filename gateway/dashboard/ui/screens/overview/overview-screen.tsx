@@ -1,71 +1,76 @@
-/** Overview: whether events arrive, and which came last. */
+/** Overview: whether events arrive, what they come to, and what needs attention. */
 import { useQuery } from "@connectrpc/connect-query";
-import { type Event, EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { useState } from "react";
+import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { apiCalls } from "../../api-calls.ts";
-import { Curl, EqualsApiCall } from "../../components/api-call.tsx";
-import { Copy } from "../../components/copy.tsx";
-import { PageHeader, Section } from "../../components/page.tsx";
-import { EmptyState, ErrorState } from "../../components/states.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { Amount, Time } from "../../components/values.tsx";
-import { useProperty } from "../../data/viewer.ts";
+import { EqualsApiCall } from "../../components/api-call.tsx";
+import { PageHeader } from "../../components/page.tsx";
+import { Skeleton } from "../../components/skeleton.tsx";
+import { ErrorState } from "../../components/states.tsx";
+import { Time } from "../../components/values.tsx";
+import { useMay, useProperty } from "../../data/viewer.ts";
+import { Activity } from "./activity.tsx";
+import { FirstRun } from "./first-run.tsx";
+import { LatestEvents } from "./latest-events.tsx";
+import { KeysNearLimit, RunningJobs } from "./work.tsx";
 
-const shownMax = 10;
-const rereadMs = 5000;
-
-const columns: readonly Column<Event>[] = [
-  { id: "type", title: "Type", cell: ({ type }) => <code>{type}</code> },
-  { id: "profile", title: "Profile", cell: ({ profileId }) => <Whose id={profileId} /> },
-  {
-    id: "value",
-    title: "Value",
-    align: "end",
-    cell: ({ value, currency }) => value !== undefined && <Amount value={value} currency={currency} />,
-  },
-  { id: "source", title: "Source", cell: ({ source }) => source, isMinor: true },
-  { id: "occurred", title: "Occurred", cell: ({ occurredAt }) => <Time at={occurredAt} /> },
-];
+const latestMax = 8;
+const days = 30;
+const minutes = 60;
+// Whoever waits for a first event looks at the screen.
+const reread = { waitingMs: 1_000, latestMs: 5_000, recentMs: 10_000, daysMs: 30_000 };
 
 export function OverviewScreen(): React.ReactNode {
-  const { id: propertyId } = useProperty();
-  const list = useQuery(EventService.method.listEvents, { propertyId, limit: shownMax }, { refetchInterval: rereadMs });
+  const { id: propertyId, timezone } = useProperty();
+  const mayReadEvents = useMay("events:read");
+  const mayReadMetrics = useMay("metrics:read");
+  const latest = useQuery(
+    EventService.method.listEvents,
+    { propertyId, limit: latestMax, withoutSystem: true },
+    {
+      enabled: mayReadEvents,
+      refetchInterval: ({ state }) => (state.data?.events.length === 0 ? reread.waitingMs : reread.latestMs),
+    },
+  );
+  const isEmpty = latest.data?.events.length === 0;
+  // Once begun, the card stays until it is closed, also when the event is there.
+  const [isStarting, setStarting] = useState(false);
+  const isFirstRun = isEmpty || isStarting;
+  const activity = useQuery(
+    MetricService.method.describeActivity,
+    { propertyId, days, timezone, withoutSystem: true },
+    { enabled: mayReadMetrics && latest.isFetched && !isFirstRun, refetchInterval: reread.daysMs },
+  );
+  const recent = useQuery(
+    EventService.method.countRecentEvents,
+    { propertyId, minutes, withoutSystem: true },
+    { enabled: mayReadEvents && latest.isFetched && !isFirstRun, refetchInterval: reread.recentMs },
+  );
+  const asOf = activity.data?.asOf;
+
   return (
     <div className="screen">
-      <PageHeader title="Overview" actions={<EqualsApiCall call={apiCalls.listEvents()} />} />
-      <Section title="Latest events">
-        {list.isError ? (
-          <ErrorState error={list.error} onRetry={() => void list.refetch()} />
+      <PageHeader title="Overview" actions={<EqualsApiCall call={apiCalls.listEvents()} />}>
+        {asOf && !isFirstRun ? (
+          <>
+            As of <Time at={asOf} absolute />. Days are those of {timezone}.
+          </>
         ) : (
-          <Table
-            label="Latest events"
-            columns={columns}
-            rows={list.data?.events}
-            keyOf={({ id }) => id}
-            empty={<First />}
-          />
+          "Whether events arrive, and what they come to."
         )}
-      </Section>
+      </PageHeader>
+      {latest.isPending && mayReadEvents && <Skeleton lines={10} />}
+      {latest.isError && !latest.data && <ErrorState error={latest.error} onRetry={() => void latest.refetch()} />}
+      {isFirstRun && <FirstRun event={latest.data?.events[0]} isStarting={isStarting} onStarting={setStarting} />}
+      {latest.data && !isFirstRun && (
+        <>
+          <Activity activity={activity} recent={recent} timezone={timezone} />
+          <RunningJobs />
+          <KeysNearLimit />
+          <LatestEvents events={latest.data.events} />
+        </>
+      )}
     </div>
-  );
-}
-
-function Whose({ id }: { id: string | undefined }): React.ReactNode {
-  return id === undefined ? <span className="muted">Anonymous</span> : <Copy text={id} short />;
-}
-
-const example = `{
-    "type": "order.completed",
-    "identifier": { "type": "email", "value": "ada@example.com" },
-    "value": "49.90",
-    "currency": "EUR",
-    "properties": { "order": "1001" }
-  }`;
-
-function First(): React.ReactNode {
-  return (
-    <EmptyState title="Waiting for your first event" level={3}>
-      <p>Create a key on the screen Keys, then send an event. It appears here by itself.</p>
-      <Curl call={apiCalls.recordEvent(example)} />
-    </EmptyState>
   );
 }
