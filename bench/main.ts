@@ -6,11 +6,13 @@ import { aggregate, uniques } from "./suites/aggregates.ts";
 import { batches } from "./suites/batches.ts";
 import { compatEvents, compatImport } from "./suites/compat.ts";
 import { counted } from "./suites/counted.ts";
+import { dashboard } from "./suites/dashboard.ts";
 import { fairness } from "./suites/fairness.ts";
 import { full } from "./suites/full.ts";
 import { guarantees } from "./suites/guarantees.ts";
 import { indexes } from "./suites/indexes.ts";
 import { list } from "./suites/list.ts";
+import { liveSoak } from "./suites/live-soak.ts";
 import { mesh } from "./suites/mesh.ts";
 import { nonReaders } from "./suites/non-readers.ts";
 import { overload } from "./suites/overload.ts";
@@ -37,6 +39,8 @@ const suites: Record<string, Suite> = {
   "non-readers": nonReaders,
   fairness,
   stall,
+  dashboard,
+  "live-soak": liveSoak,
   // These come last, because their data would change the tables for other suites.
   list,
   aggregate,
@@ -56,7 +60,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 async function bench(options: Options, owner: Owner, signal: AbortSignal): Promise<void> {
-  const { rounds, seconds } = options;
+  const { rounds, seconds, minutes } = options;
   const database = await startDatabase(owner);
   const daybook = owner.own(await startDaybook(database, signal));
   const beforeRun = async (): Promise<void> => {
@@ -66,7 +70,7 @@ async function bench(options: Options, owner: Owner, signal: AbortSignal): Promi
   };
   const comparisons: Comparison[] = [];
   for (const name of options.suites) {
-    const comparison = await suites[name]?.({ database, daybook, rounds, seconds, signal, beforeRun });
+    const comparison = await suites[name]?.({ database, daybook, rounds, seconds, minutes, signal, beforeRun });
     if (!comparison) continue;
     comparisons.push(comparison);
     process.stdout.write(formatComparison(comparison));
@@ -76,8 +80,8 @@ async function bench(options: Options, owner: Owner, signal: AbortSignal): Promi
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), Object.keys(suites));
-  const { rounds, seconds } = options;
-  const secondsMax = startSecondsMax + options.suites.length * rounds * seconds * runsPerRoundMax;
+  const { rounds, seconds, minutes } = options;
+  const secondsMax = startSecondsMax + minutes * 120 + options.suites.length * rounds * seconds * runsPerRoundMax;
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(secondsMax * 1000)]);
   const owner = new Owner();
   try {

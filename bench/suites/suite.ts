@@ -7,6 +7,8 @@ import type { Rounds } from "../support/rounds.ts";
 export interface SuiteContext extends Rounds {
   database: BenchDatabase;
   daybook: Daybook;
+  /** How long `live-soak` goes on. */
+  minutes: number;
 }
 
 /** Measures one thing, and closes what it started. */

@@ -6,6 +6,8 @@ export interface Options {
   /** Duration of each run. */
   seconds: number;
   rounds: number;
+  /** Duration of `live-soak`. */
+  minutes: number;
   /** Names of the suites to run. */
   suites: string[];
 }
@@ -14,9 +16,10 @@ const secondsMax = 60;
 // A median of fewer is meaningless.
 const roundsMin = 3;
 const roundsMax = 50;
+const minutesMax = 60;
 
 /**
- * Reads `--seconds`, `--rounds` and `--only`.
+ * Reads `--seconds`, `--rounds`, `--minutes` and `--only`.
  * @param suites names for `--only`.
  * @throws Error that names the fault.
  */
@@ -26,6 +29,7 @@ export function readOptions(args: string[], suites: readonly string[]): Options 
     options: {
       seconds: { type: "string", default: "5" },
       rounds: { type: "string", default: "3" },
+      minutes: { type: "string", default: "1" },
       only: { type: "string" },
     },
   });
@@ -36,6 +40,7 @@ export function readOptions(args: string[], suites: readonly string[]): Options 
   return {
     seconds: readInteger("seconds", values.seconds, 1, secondsMax),
     rounds: readInteger("rounds", values.rounds, roundsMin, roundsMax),
+    minutes: readInteger("minutes", values.minutes, 1, minutesMax),
     suites: only ?? [...suites],
   };
 }
