@@ -150,7 +150,7 @@ function linksTo(contexts: readonly Context[]): Link[] {
   });
 }
 
-/** The id of the active trace, for a line of the log. Always another object: pino writes the fields of the line into it. */
+/** The id of the active trace, for a line of the log. Always a new object: pino writes the fields of a line into it. */
 export function activeTrace(): { trace_id?: string } {
   const of = tracer && trace.getActiveSpan()?.spanContext();
   return of ? { trace_id: of.traceId } : {};

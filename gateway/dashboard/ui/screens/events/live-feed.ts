@@ -1,6 +1,6 @@
 /**
- * What Live shows: the newest rows, and exact totals of all that was recorded. It draws at most four times a second, and
- * keeps at most 500 rows, whatever the rate is.
+ * What Live shows: the newest rows, and exact totals of all that was recorded. Whatever the rate is, it draws at most
+ * four times a second, and keeps at most 500 rows.
  */
 import { watchShared } from "../../data/live/share.ts";
 import type { LiveEvent, LiveFrame, StreamState } from "../../data/live/stream.ts";
