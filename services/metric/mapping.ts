@@ -31,5 +31,6 @@ export function toMetric(row: MetricRow): Metric {
     originalName: row.original_name ?? undefined,
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
+    lastReceivedAt: toTimestamp(row.last_received_at),
   });
 }
