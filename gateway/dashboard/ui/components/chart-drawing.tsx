@@ -6,7 +6,9 @@ import { formatCompact } from "../data/numbers.ts";
 import { type ChartProps, colors } from "./chart-props.ts";
 
 const height = 240;
-const margin = { top: 8, right: 8, bottom: 24, left: 48 };
+const around = { top: 8, right: 8, bottom: 24, left: 48 };
+// Of a digit of 11 pixels.
+const digitWidth = 6.6;
 
 export default function ChartDrawing(props: ChartProps): React.ReactNode {
   const { label, kind = "line", times, series, format, formatTime, isLastOpen = false, timeZone = "UTC" } = props;
@@ -17,11 +19,14 @@ export default function ChartDrawing(props: ChartProps): React.ReactNode {
   const all = numbers.flat().filter((value) => value !== undefined);
   const first = times[0] ?? new Date(0);
   const last = times.at(-1) ?? first;
+  const y = scaleLinear([Math.min(0, ...all), Math.max(1, ...all)], [height - around.bottom, around.top]).nice(4);
+  const yTicks = y.ticks(4).map((tick) => ({ tick, title: formatCompact(String(tick)) }));
+  const longest = Math.max(...yTicks.map(({ title }) => title.length));
+  const margin = { ...around, left: Math.max(around.left, longest * digitWidth + 12) };
   const inner = Math.max(width - margin.left - margin.right, 1);
   // Half an interval on both sides is room for bars.
   const slot = inner / Math.max(times.length, 1);
   const x = scaleUtc([first, last], [margin.left + slot / 2, margin.left + inner - slot / 2]);
-  const y = scaleLinear([Math.min(0, ...all), Math.max(1, ...all)], [height - margin.bottom, margin.top]).nice(4);
   const path = line<number | undefined>()
     .defined((value) => value !== undefined)
     .x((_, index) => x(times[index] ?? first))
@@ -38,7 +43,6 @@ export default function ChartDrawing(props: ChartProps): React.ReactNode {
     setAt(Math.min(Math.max(Math.floor(left / slot), 0), times.length - 1));
   };
   const chosen = at === undefined ? undefined : times[at];
-  const yTicks = y.ticks(4);
   // Labels stand at intervals: those of a day begin at midnight of the zone, where ticks of UTC would not be.
   const every = Math.max(Math.ceil(times.length / Math.max(Math.floor(inner / 90), 1)), 1);
   const xTicks = times.filter((_, index) => index % every === 0);
@@ -58,11 +62,11 @@ export default function ChartDrawing(props: ChartProps): React.ReactNode {
         onPointerLeave={() => setAt(undefined)}
         onBlur={() => setAt(undefined)}
       >
-        {yTicks.map((tick) => (
+        {yTicks.map(({ tick, title }) => (
           <g key={tick} className="chart-grid">
             <line x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} />
             <text x={margin.left - 8} y={y(tick)} dy="0.32em" textAnchor="end">
-              {formatCompact(String(tick))}
+              {title}
             </text>
           </g>
         ))}

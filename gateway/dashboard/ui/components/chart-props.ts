@@ -19,6 +19,8 @@ export interface ChartProps {
   formatTime: (at: Date) => string;
   /** Of the labels of the axis: an IANA name; UTC without one. */
   timeZone?: string;
+  /** Whether the chart has a table of its own. Absent: it has. */
+  hasTable?: boolean;
   /** An interval that is not over yet is marked: it has less than it will have. */
   isLastOpen?: boolean;
 }

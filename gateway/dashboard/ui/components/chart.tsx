@@ -12,7 +12,7 @@ const rowsMax = 400;
 export function Chart(props: ChartProps): React.ReactNode {
   const [form, setForm] = useState<"chart" | "table">("chart");
   const caption = useId();
-  const { label, series } = props;
+  const { label, series, hasTable = true } = props;
   return (
     <figure className="chart" aria-labelledby={caption}>
       <figcaption id={caption}>
@@ -26,15 +26,17 @@ export function Chart(props: ChartProps): React.ReactNode {
             ))}
           </ul>
         )}
-        <Segments
-          label={`Form of ${label}`}
-          value={form}
-          options={[
-            { value: "chart", title: "Chart" },
-            { value: "table", title: "Table" },
-          ]}
-          onChange={setForm}
-        />
+        {hasTable && (
+          <Segments
+            label={`Form of ${label}`}
+            value={form}
+            options={[
+              { value: "chart", title: "Chart" },
+              { value: "table", title: "Table" },
+            ]}
+            onChange={setForm}
+          />
+        )}
       </figcaption>
       {form === "chart" ? (
         <Suspense fallback={<div className="chart-space" />}>
