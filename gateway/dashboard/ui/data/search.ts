@@ -21,7 +21,7 @@ export function searchOf<S extends Shape>(shape: S): (raw: Record<string, unknow
   };
 }
 
-const textMax = 1000;
+const textMax = 6000;
 
 export function oneOf<const T extends string>(...values: readonly T[]): Reader<T> {
   return (text) => values.find((value) => value === text);
