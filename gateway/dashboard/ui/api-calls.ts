@@ -17,6 +17,14 @@ export const apiCalls = {
   account: (): ApiCall => ({ method: "GET", path: "/v1/account" }),
   listEvents: (query: ApiCall["query"] = {}): ApiCall => ({ method: "GET", path: "/v1/events", query }),
   getEvent: (id: string): ApiCall => ({ method: "GET", path: `/v1/events/${id}` }),
+  listMetrics: (source?: string): ApiCall => ({
+    method: "GET",
+    path: "/v1/metrics",
+    query: { "filter[source]": source, "page[limit]": "100" },
+  }),
+  aggregateMetric: (body: string): ApiCall => ({ method: "POST", path: "/v1/metric-aggregates", body }),
+  listSchemas: (): ApiCall => ({ method: "GET", path: "/v1/schemas", query: { "page[limit]": "100" } }),
+  listImportJobs: (): ApiCall => ({ method: "GET", path: "/api/profile-bulk-import-jobs" }),
   recordEvent: (body: string): ApiCall => ({ method: "POST", path: "/v1/events", body }),
 };
 
@@ -34,6 +42,14 @@ export const sampleCalls: Record<keyof typeof apiCalls, ApiCall> = {
     "page[limit]": "50",
   }),
   getEvent: apiCalls.getEvent("{event}"),
+  listMetrics: apiCalls.listMetrics("api"),
+  aggregateMetric: apiCalls.aggregateMetric(
+    '{"metric":"order.completed","measurements":["sum_value"],"interval":"day","from":"2026-11-01T00:00:00.000Z",' +
+      '"to":"2026-11-03T00:00:00.000Z","timezone":"Europe/Berlin","group_by":["source"],' +
+      '"filter":[{"field":["properties","a.b"],"value":1.50}]}',
+  ),
+  listSchemas: apiCalls.listSchemas(),
+  listImportJobs: apiCalls.listImportJobs(),
   recordEvent: apiCalls.recordEvent(
     '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},' +
       '"properties":{"order_id":"1001"},"value":"49.90","currency":"EUR"}',

@@ -1,7 +1,7 @@
 /** Where a thing stands that has an id: the palette goes there. A screen with ids adds a row. */
 import type { Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 
-type Destination = { to: string; params: { property: string }; search?: Record<string, string> };
+type Destination = { to: string; params: { property: string; metric?: string }; search?: Record<string, string> };
 
 interface Kind {
   prefix: string;
@@ -14,6 +14,16 @@ const kinds: readonly Kind[] = [
     prefix: "evt",
     title: "Event",
     to: (id, property) => ({ to: "/$property/events", params: { property }, search: { event: id } }),
+  },
+  {
+    prefix: "job",
+    title: "Import",
+    to: (id, property) => ({ to: "/$property/jobs", params: { property }, search: { job: id } }),
+  },
+  {
+    prefix: "mtr",
+    title: "Metric",
+    to: (id, property) => ({ to: "/$property/metrics/$metric", params: { property, metric: id } }),
   },
   {
     prefix: "key",

@@ -10,6 +10,9 @@ import { membersRoute } from "../screens/members/route.ts";
 import { operateRoute } from "../screens/operate/route.ts";
 import { overviewRoute } from "../screens/overview/route.ts";
 import { settingsRoute } from "../screens/settings/route.ts";
+import { jobsRoute } from "../screens/jobs/route.ts";
+import { metricRoute, metricsRoute } from "../screens/metrics/route.ts";
+import { schemasRoute } from "../screens/schemas/route.ts";
 import { FailedScreen, MissingScreen } from "./failed-screen.tsx";
 import { homeRoute, propertyRoute, rootRoute } from "./root-route.tsx";
 
@@ -23,6 +26,10 @@ const routeTree = rootRoute.addChildren([
     membersRoute,
     auditRoute,
     operateRoute,
+    metricsRoute,
+    metricRoute,
+    schemasRoute,
+    jobsRoute,
     accountRoute,
   ]),
 ]);
