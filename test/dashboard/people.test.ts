@@ -15,7 +15,7 @@ import { actionInWords, knownActions } from "../../gateway/dashboard/ui/screens/
 import { rights, type RoleName } from "../../gateway/dashboard/ui/screens/members/rights.ts";
 import { advice, figures } from "../../gateway/dashboard/ui/screens/operate/figures.ts";
 import { dashboardRights, installationRights, rightsOfRole, roleNames } from "../../services/identity/domain/roles.ts";
-import { startBrowser, type TestBrowser, type Window } from "../support/browser.ts";
+import { findBarriers, startBrowser, type TestBrowser, type Window } from "../support/browser.ts";
 import {
   connectToMesh,
   startSingleProcess,
@@ -114,6 +114,7 @@ describe("people", () => {
     await page.getByRole("button", { name: "Change", exact: true }).click();
     await page.getByLabel("Role", { exact: true }).selectOption("viewer");
     expect(await page.locator(".changes li").allTextContents()).toEqual(["All properties: admin → viewer"]);
+    expect(await findBarriers(window)).toEqual([]);
     await page.getByRole("dialog").getByRole("button", { name: "Change", exact: true }).click();
     const refusal = page.getByText("No admin of all properties would be left.");
     await refusal.waitFor();
@@ -203,6 +204,7 @@ describe("operation (mesh)", () => {
     const row = page.locator("[data-row]", { hasText: id });
     await row.waitFor();
     expect(await row.textContent()).toContain("it was put there by a test");
+    expect(await findBarriers(window)).toEqual([]);
     // Every process of the mesh is there.
     const ready = page.getByRole("table", { name: "Processes" }).getByText("Ready", { exact: true });
     expect(await ready.count()).toBe(5);

@@ -111,8 +111,8 @@ function Nothing({ isFiltered, isAll }: { isFiltered: boolean; isAll: boolean })
   return (
     <EmptyState title={isAll ? "Nothing was done yet" : "Nothing was done in this property yet"}>
       <p>
-        What somebody makes, changes, reveals or removes in the dashboard stands here, also when it was refused. Reading
-        leaves no entry, and neither do programs with keys.
+        What somebody makes, changes, reveals or removes in the dashboard stands here, also when it was refused or
+        failed. Reading leaves no entry, and neither do programs with keys.
       </p>
     </EmptyState>
   );

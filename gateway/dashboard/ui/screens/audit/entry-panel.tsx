@@ -10,7 +10,7 @@ import { actionInWords } from "./actions.ts";
 import { Targets } from "./targets.tsx";
 
 export function Outcome({ entry }: { entry: AuditEntry }): React.ReactNode {
-  return entry.succeeded ? <Badge tone="good">Done</Badge> : <Badge tone="bad">Refused</Badge>;
+  return entry.succeeded ? <Badge tone="good">Done</Badge> : <Badge tone="bad">Not done</Badge>;
 }
 
 export function EntryPanel({ entry, onClose }: { entry: AuditEntry; onClose: () => void }): React.ReactNode {

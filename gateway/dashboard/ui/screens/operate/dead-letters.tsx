@@ -44,7 +44,7 @@ export function DeadLetters({ bus, onRetried }: { bus: BusView | undefined; onRe
         <button
           type="button"
           className="button small"
-          aria-label={`Give message ${messageId} back to ${consumer}`}
+          aria-label={`Give back message ${messageId} to ${consumer}`}
           onClick={() => setAsked({ consumer, messageId })}
         >
           Give back
