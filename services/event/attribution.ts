@@ -21,7 +21,7 @@ const rowsMax = 1_000;
 const linkedSubject = "daybook.event.linked";
 const ownCall = systemCall("event");
 
-/** Replaces ids of merged profiles by those of their survivors. Stored events keep the recorded id. */
+/** Replaces ids of merged profiles by those of their survivors. Stored events keep the recorded id: `recordedFor`. */
 export async function readAsSurvivors(
   profiles: Client<typeof ProfileService>,
   propertyId: string,
@@ -34,7 +34,9 @@ export async function readAsSurvivors(
   const survivorOf = new Map(merged.map(({ profileId, survivorId }) => [profileId, survivorId]));
   for (const event of events) {
     const survivor = event.profileId === undefined ? undefined : survivorOf.get(event.profileId);
-    if (survivor !== undefined) event.profileId = survivor;
+    if (event.profileId === undefined || survivor === undefined) continue;
+    event.recordedFor = event.profileId;
+    event.profileId = survivor;
   }
 }
 

@@ -74,6 +74,16 @@ describeEverywhere("merges", (daybook) => {
       expect(named.data).toEqual(own.data);
       expect(named.meta.resolved_from).toBe(id);
     }
+    // Each says for whom it was recorded, newest first.
+    const { events: stored } = await daybook().clients.events.listEvents(
+      { propertyId: api.propertyId, type: "a.b", profileId: people[2].id, limit: 10 },
+      testCall,
+    );
+    expect(stored.map(({ profileId, recordedFor }) => [profileId, recordedFor])).toEqual([
+      [people[2].id, undefined],
+      [people[2].id, people[1].id],
+      [people[2].id, people[0].id],
+    ]);
     // Over the other surface, events and profiles too.
     for (const { id } of people) {
       const events = await api.get(`/api/events?filter=${encodeURIComponent(`equals(profile_id,"${id}")`)}`);
