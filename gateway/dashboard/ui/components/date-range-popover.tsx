@@ -11,6 +11,7 @@ export default function DateRangePopover({
   onChange,
   only = Object.keys(presets),
   allowsAny = false,
+  label,
 }: DateRangeProps): React.ReactNode {
   const [isOpen, setOpen] = useState(true);
   const choose = (next: string): void => {
@@ -19,13 +20,13 @@ export default function DateRangePopover({
   };
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-      <Button className="button" aria-label={`Range: ${rangeTitle(value)}`}>
+      <Button className="button" aria-label={`${label ?? "Range"}: ${rangeTitle(value)}`}>
         <Icon name="calendar" />
-        {rangeTitle(value)}
+        {label === undefined ? rangeTitle(value) : `${label}: ${rangeTitle(value)}`}
         <Icon name="chevron" />
       </Button>
       <Popover className="popover" placement="bottom end">
-        <Dialog className="date-range" aria-label="Range">
+        <Dialog className="date-range" aria-label={label ?? "Range"}>
           <ul>
             {allowsAny && (
               <li>

@@ -5,6 +5,8 @@ export interface DateRangeProps {
   onChange: (value: string) => void;
   /** Presets to offer. */
   only?: readonly string[];
+  /** What the range is of, where a screen has several. */
+  label?: string;
   /** There may be no range at all: then the value is empty. */
   allowsAny?: boolean;
 }

@@ -9,12 +9,13 @@ const DateRangePopover = lazy(load);
 
 export function DateRange(props: DateRangeProps): React.ReactNode {
   const [isWanted, setWanted] = useState(false);
-  const title = rangeTitle(props.value);
+  const range = rangeTitle(props.value);
+  const title = props.label === undefined ? range : `${props.label}: ${range}`;
   const button = (
     <button
       type="button"
       className="button"
-      aria-label={`Range: ${title}`}
+      aria-label={props.label === undefined ? `Range: ${title}` : title}
       aria-haspopup="dialog"
       aria-expanded="false"
       onPointerEnter={() => void load()}

@@ -50,16 +50,37 @@ export function TextField({
   label,
   help,
   error,
+  isLabelHidden = false,
   onChange,
   ...input
-}: Common & { value: string; onChange: (value: string) => void } & Omit<
+}: Common & { isLabelHidden?: boolean; value: string; onChange: (value: string) => void } & Omit<
     React.ComponentProps<"input">,
+    "onChange" | "value" | "id"
+  >): React.ReactNode {
+  return (
+    <Field label={label} help={help} error={error} isLabelHidden={isLabelHidden}>
+      {(attributes) => (
+        <input {...input} {...attributes} className="input" onChange={(event) => onChange(event.target.value)} />
+      )}
+    </Field>
+  );
+}
+
+/** Text of several lines. */
+export function TextArea({
+  label,
+  help,
+  error,
+  onChange,
+  ...area
+}: Common & { value: string; onChange: (value: string) => void } & Omit<
+    React.ComponentProps<"textarea">,
     "onChange" | "value" | "id"
   >): React.ReactNode {
   return (
     <Field label={label} help={help} error={error}>
       {(attributes) => (
-        <input {...input} {...attributes} className="input" onChange={(event) => onChange(event.target.value)} />
+        <textarea {...area} {...attributes} className="input" onChange={(event) => onChange(event.target.value)} />
       )}
     </Field>
   );

@@ -6,7 +6,7 @@ export function PageHeader({
   actions,
   children,
 }: {
-  title: string;
+  title: React.ReactNode;
   actions?: React.ReactNode;
   children?: React.ReactNode;
 }): React.ReactNode {
@@ -14,7 +14,7 @@ export function PageHeader({
     <header className="page-header">
       <div>
         <h1>{title}</h1>
-        {children !== undefined && <p className="muted">{children}</p>}
+        {children !== undefined && <div className="muted">{children}</div>}
       </div>
       {actions !== undefined && <div className="actions">{actions}</div>}
     </header>
