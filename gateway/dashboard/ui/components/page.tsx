@@ -50,7 +50,7 @@ export function Section({
   );
 }
 
-/** Names and values. Rows without a value are left out. */
+/** Names and values. Rows without a value, or with false, are left out. */
 export function KeyValues({ rows }: { rows: Readonly<Record<string, React.ReactNode>> }): React.ReactNode {
   return (
     <dl className="key-values">
