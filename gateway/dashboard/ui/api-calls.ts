@@ -17,6 +17,13 @@ export const apiCalls = {
   account: (): ApiCall => ({ method: "GET", path: "/v1/account" }),
   listEvents: (query: ApiCall["query"] = {}): ApiCall => ({ method: "GET", path: "/v1/events", query }),
   getEvent: (id: string): ApiCall => ({ method: "GET", path: `/v1/events/${id}` }),
+  listProfiles: (query: ApiCall["query"] = {}): ApiCall => ({ method: "GET", path: "/v1/profiles", query }),
+  readProfile: (id: string): ApiCall => ({
+    method: "GET",
+    path: `/v1/profiles/${id}`,
+    query: { expand: "identifiers" },
+  }),
+  upsertProfile: (body: string): ApiCall => ({ method: "POST", path: "/v1/profiles/upsert", body }),
   listMetrics: (source?: string): ApiCall => ({
     method: "GET",
     path: "/v1/metrics",
@@ -28,11 +35,14 @@ export const apiCalls = {
   recordEvent: (body: string): ApiCall => ({ method: "POST", path: "/v1/events", body }),
 };
 
+/** Calls about a thing that must be there: the tests of their screens run them. */
+type AboutOne = "readProfile";
+
 /**
- * One call of each kind that a key with all scopes may send to a property: what the test runs. The test puts the id of
+ * One call of each other kind that a key with all scopes may send to a property: what the test runs. The test puts the id of
  * an event in place of {event}.
  */
-export const sampleCalls: Record<keyof typeof apiCalls, ApiCall> = {
+export const sampleCalls: Record<Exclude<keyof typeof apiCalls, AboutOne>, ApiCall> = {
   account: apiCalls.account(),
   listEvents: apiCalls.listEvents({
     "filter[type]": "order.completed",
@@ -42,6 +52,15 @@ export const sampleCalls: Record<keyof typeof apiCalls, ApiCall> = {
     "page[limit]": "50",
   }),
   getEvent: apiCalls.getEvent("{event}"),
+  listProfiles: apiCalls.listProfiles({
+    "filter[status]": "active",
+    "filter[created_at][gte]": "2026-11-01T00:00:00.000Z",
+    sort: "-created_at",
+    expand: "identifiers",
+  }),
+  upsertProfile: apiCalls.upsertProfile(
+    '{"identifiers":[{"type":"email","value":"ada@example.com"}],"attributes":{"first_name":"Ada"}}',
+  ),
   listMetrics: apiCalls.listMetrics("api"),
   aggregateMetric: apiCalls.aggregateMetric(
     '{"metric":"order.completed","measurements":["sum_value"],"interval":"day","from":"2026-11-01T00:00:00.000Z",' +

@@ -28,6 +28,14 @@ export const screens = {
     rights: ["events:read"],
     states: ["live=on", "type=no.such&range=24h", "event=evt_00000000000000000000000000"],
   },
+  profiles: {
+    path: "profiles",
+    title: "Profiles",
+    letter: "p",
+    group: "Data",
+    rights: ["profiles:read"],
+    states: ["status=merged", "status=redacted&sort=updated", "tag=vip&created=7d&order=oldest"],
+  },
   metrics: {
     path: "metrics",
     title: "Metrics",

@@ -16,6 +16,11 @@ const kinds: readonly Kind[] = [
     to: (id, property) => ({ to: "/$property/events", params: { property }, search: { event: id } }),
   },
   {
+    prefix: "prof",
+    title: "Profile",
+    to: (id, property) => ({ to: `/$property/profiles/${id}`, params: { property } }),
+  },
+  {
     prefix: "job",
     title: "Import",
     to: (id, property) => ({ to: "/$property/jobs", params: { property }, search: { job: id } }),

@@ -9,6 +9,7 @@ import { keysRoute } from "../screens/keys/route.ts";
 import { membersRoute } from "../screens/members/route.ts";
 import { operateRoute } from "../screens/operate/route.ts";
 import { overviewRoute } from "../screens/overview/route.ts";
+import { profileRoute, profilesRoute } from "../screens/profiles/route.ts";
 import { settingsRoute } from "../screens/settings/route.ts";
 import { jobsRoute } from "../screens/jobs/route.ts";
 import { metricRoute, metricsRoute } from "../screens/metrics/route.ts";
@@ -21,6 +22,8 @@ const routeTree = rootRoute.addChildren([
   propertyRoute.addChildren([
     overviewRoute,
     eventsRoute,
+    profilesRoute,
+    profileRoute,
     keysRoute,
     settingsRoute,
     membersRoute,
