@@ -76,9 +76,10 @@ export function createFeeds({ events }: Clients, log: Log): Feeds {
       hasMore ||= frame.hasMore;
       const { position } = frame;
       if (!position) throw new Error("the event service answered without a position");
+      const shared: Frame = { ...frame, position };
       for (const watcher of group) {
         if (!watchers.has(watcher)) continue;
-        watcher.take({ ...frame, position });
+        watcher.take(shared);
         watcher.position = position;
       }
     }

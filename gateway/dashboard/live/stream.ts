@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { toJson } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { Gauge, type Registry } from "prom-client";
-import { EventSchema } from "#proto/daybook/event/v1/event_pb.ts";
+import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import { metricOf } from "#shared/process/metrics.ts";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
 import { isId } from "#shared/values/ids.ts";
@@ -217,10 +217,25 @@ function renderStart({ recordedUpTo }: Frame): string {
   return JSON.stringify({ recorded_up_to: recordedUpTo ? formatTimestamp(recordedUpTo) : null });
 }
 
-function renderFrame({ events, skipped, recordedUpTo }: Frame): string {
-  return JSON.stringify({
-    events: events.map((event) => toJson(EventSchema, event)),
-    skipped: String(skipped),
-    recorded_up_to: recordedUpTo ? formatTimestamp(recordedUpTo) : null,
-  });
+// Watchers of the same are given the same frame, which is rendered once for all of them.
+const rendered = new WeakMap<Frame, string>();
+
+function renderFrame(frame: Frame): string {
+  const { events, skipped, recordedUpTo } = frame;
+  let text = rendered.get(frame);
+  if (text === undefined) {
+    text = JSON.stringify({
+      events: events.map(renderEvent),
+      skipped: String(skipped),
+      recorded_up_to: recordedUpTo ? formatTimestamp(recordedUpTo) : null,
+    });
+    rendered.set(frame, text);
+  }
+  return text;
+}
+
+/** An event without its properties, which may be large: who opens it reads them by GetEvents. */
+function renderEvent(event: Event): object {
+  const { propertiesJson: _left, ...shown } = toJson(EventSchema, event) as Record<string, unknown>;
+  return shown;
 }
