@@ -57,9 +57,6 @@ const eventMethods = methodsOf(EventService, ({ clients }) => clients.events, {
   getLastEvents: reading("events:read"),
   countProfileEvents: reading("events:read"),
   countRecentEvents: reading("events:read"),
-  getEventJob: reading("imports:read"),
-  listEventJobs: reading("imports:read"),
-  listEventJobErrors: reading("imports:read"),
 });
 
 const profileMethods = methodsOf(ProfileService, ({ clients }) => clients.profiles, {

@@ -60,7 +60,7 @@ describeOnce("metrics of the dashboard", (daybook) => {
   afterAll(() => owner.close());
 
   async function open(role: Role = Role.ADMIN): Promise<Window> {
-    const member = await newMember(daybook(), { role });
+    const member = await newMember(daybook(), [{ role }]);
     const window = owner.own(await browser.open(daybook().baseUrl));
     await window.context.addCookies([member.cookie]);
     return window;

@@ -35,16 +35,21 @@ export default function ComboBoxInput({
         if (key !== null) {
           setTyped(titleOf(String(key)));
           onChange(String(key));
-        } else if (allowsOther) {
-          // Enter takes what was typed.
-          onChange(typed);
         }
       }}
       {...(allowsOther && { onBlur: () => onChange(typed) })}
     >
       <Label className={isLabelHidden ? "hidden" : ""}>{label}</Label>
       <div className="combo-box-input">
-        <Input className="input" placeholder={placeholder ?? ""} />
+        <Input
+          className="input"
+          placeholder={placeholder ?? ""}
+          onKeyDown={({ key, currentTarget }) => {
+            // Enter takes what was typed, unless an option has the focus.
+            const isOption = currentTarget.hasAttribute("aria-activedescendant");
+            if (allowsOther && key === "Enter" && !isOption) onChange(typed);
+          }}
+        />
         <Button className="icon-button" aria-label={`Show all: ${label}`}>
           <Icon name="chevron" />
         </Button>

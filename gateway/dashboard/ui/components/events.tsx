@@ -39,9 +39,8 @@ export function eventColumns(by: keyof typeof time): readonly Column<EventCells>
 export function ProfileLink({ id, whole = false }: { id: string | undefined; whole?: boolean }): React.ReactNode {
   const { id: property } = useProperty();
   if (id === undefined) return <span className="muted">Anonymous</span>;
-  const to: string = "/$property/profiles";
   return (
-    <Link to={to} params={{ property } as never} search={{ profile: id } as never} title={id} className="id-link">
+    <Link to="/$property/profiles/$profile" params={{ property, profile: id }} title={id} className="id-link">
       <code>{whole ? id : `prof_…${id.slice(-6)}`}</code>
     </Link>
   );

@@ -7,6 +7,7 @@ import { type Column, Table } from "../../components/table.tsx";
 import { Count } from "../../components/values.tsx";
 import { formatCount } from "../../data/numbers.ts";
 import { shortcuts, useShortcuts } from "../../data/shortcuts.ts";
+import { formatAbsolute } from "../../data/times.ts";
 import { LiveFeed, type LiveRow, type LiveView as View, rowsMax } from "./live-feed.ts";
 
 const announceMs = 20_000;
@@ -15,10 +16,20 @@ const columns: readonly Column<LiveRow>[] = eventColumns("received").map(({ cell
   ...column,
   cell: (row: LiveRow) => {
     if (row.is === "gap") return index === 0 ? <strong>+{formatCount(row.count)} more</strong> : null;
-    const { event } = row;
-    return cell({ ...event, occurredAt: new Date(event.occurredAt), receivedAt: new Date(event.receivedAt) });
+    // Seconds tell rows apart that all are "now".
+    if (column.id === "time") return <ReceivedAt at={row.event.receivedAt} />;
+    return cell({ ...row.event, occurredAt: undefined, receivedAt: undefined });
   },
 }));
+
+function ReceivedAt({ at }: { at: string }): React.ReactNode {
+  const date = new Date(at);
+  return (
+    <time className="time number" dateTime={at} title={`${formatAbsolute(date)}\n${at}`}>
+      {formatClock(date)}
+    </time>
+  );
+}
 
 export function LiveView({
   url,
@@ -124,6 +135,5 @@ function Announcer({ view }: { view: View }): React.ReactNode {
   );
 }
 
-function formatClock(at: Date): string {
-  return new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }).format(at);
-}
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const formatClock = (at: Date): string => clock.format(at);

@@ -6,7 +6,7 @@ import { Copy } from "../../components/copy.tsx";
 import { EmptyState, ErrorState } from "../../components/states.tsx";
 import { type Column, LoadMore, Table } from "../../components/table.tsx";
 import { Time } from "../../components/values.tsx";
-import { fromStart } from "../../data/paging.ts";
+import { firstPage } from "../../data/pages.ts";
 import { useProperty, useViewer } from "../../data/viewer.ts";
 import { movedInWords } from "./moved.ts";
 import { shortId } from "./person.tsx";
@@ -18,7 +18,7 @@ export function Merges({ of: profile }: { of: Profile }): React.ReactNode {
   const { member } = useViewer();
   const list = useInfiniteQuery(
     ProfileService.method.listMerges,
-    { propertyId, profileId: profile.id, limit: pageSize, afterMergeId: fromStart },
+    { propertyId, profileId: profile.id, limit: pageSize, afterMergeId: firstPage },
     {
       pageParamKey: "afterMergeId",
       getNextPageParam: ({ merges, hasMore }) => (hasMore ? merges.at(-1)?.mergeId : undefined),

@@ -12,7 +12,7 @@ import { PageHeader, Toolbar } from "../../components/page.tsx";
 import { ErrorState } from "../../components/states.tsx";
 import { type Column, LoadMore, Table } from "../../components/table.tsx";
 import { Time } from "../../components/values.tsx";
-import { fromStart } from "../../data/paging.ts";
+import { firstPage } from "../../data/pages.ts";
 import { rangeAt } from "../../data/range.ts";
 import { useProperty } from "../../data/viewer.ts";
 import { FindForm, useFinding } from "./find-profile.tsx";
@@ -65,7 +65,7 @@ export function ProfilesScreen(): React.ReactNode {
       sort: sort === "updated" ? ProfileSort.UPDATED_AT : ProfileSort.CREATED_AT,
       ascending: order === "oldest",
       limit: pageSize,
-      after: fromStart,
+      after: firstPage,
     },
     {
       pageParamKey: "after",

@@ -14,7 +14,7 @@ import { WithPanel } from "../../components/side-panel.tsx";
 import { EmptyState, ErrorState } from "../../components/states.tsx";
 import { type Column, LoadMore, Table } from "../../components/table.tsx";
 import { Amount, Time } from "../../components/values.tsx";
-import { fromStart } from "../../data/paging.ts";
+import { firstPage } from "../../data/pages.ts";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { EventPanel } from "./event-panel.tsx";
 import { shortId } from "./person.tsx";
@@ -68,7 +68,7 @@ export function Timeline({ of: profile }: { of: Profile }): React.ReactNode {
       ...(type !== undefined && { type }),
       ascending: order === "oldest",
       limit: pageSize,
-      after: fromStart,
+      after: firstPage,
     },
     {
       pageParamKey: "after",
