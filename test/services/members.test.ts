@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fromBinary } from "@bufbuild/protobuf";
+import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { Role, type Member } from "#proto/daybook/identity/v1/members_pb.ts";
@@ -306,7 +307,12 @@ describe("passwords", () => {
       now += 1;
     }
     expect(await codeOf(wrong(email, "203.0.113.9"))).toBe("wrong_password");
+    // A flood of attempts that have to wait would queue for the lock, with all connections.
+    const connection = new pg.Client(databaseUrl);
+    await connection.connect();
+    await connection.query("BEGIN; LOCK TABLE identity.password_attempts IN EXCLUSIVE MODE");
     expect(await codeOf(signIn("203.0.113.9"))).toBe("rate_limited");
+    await connection.end();
     await signIn("198.51.100.7");
     // Her sign-in ends the delay, and so does time.
     await signIn("203.0.113.9");

@@ -9,13 +9,13 @@
 import { createHash } from "node:crypto";
 import { withTransaction, type Database } from "#shared/database/postgres.ts";
 import { clientOf } from "#shared/values/client-address.ts";
-import type { Clock } from "#shared/values/clock.ts";
+import type { Clock, Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { delayAfter, forgetAfterMicros, knownForMicros, type AttemptKind } from "../domain/attempts.ts";
 import {
   countAttempts,
-  findKnown,
+  findAttempts,
   forgetAttempts,
   lockAttempts,
   noteKnown,
@@ -48,16 +48,24 @@ export async function beginAttempt(
     known: subjectOf("known", email, client),
     address: subjectOf("address", client),
   };
-  const [known] = await findKnown(database, [subjects.known, formatMicros(now)]);
-  const kind: AttemptKind = known ? "known" : "email";
+  const found = await findAttempts(database, [
+    formatMicros(now),
+    Object.values(subjects).map((subject) => ({ subject })),
+  ]);
+  const kind: AttemptKind = found.some((row) => row.is_known && row.subject.equals(subjects.known)) ? "known" : "email";
+  const counts = [subjects[kind], subjects.address];
+  // Before the lock: a flood of attempts that have to wait anyway would wait for it one by one, each with a connection.
+  checkBlock(
+    found.filter(({ subject }) => counts.some((counted) => counted.equals(subject))),
+    now,
+  );
 
   await withTransaction(database, async (tx) => {
     // In one order, so that attempts do not wait for each other in a circle.
-    const [first, second] = [subjects[kind], subjects.address].toSorted((a, b) => Buffer.compare(a, b));
+    const [first, second] = counts.toSorted((a, b) => Buffer.compare(a, b));
     if (!first || !second) throw new Error("two subjects are counted");
     const rows = await lockAttempts(tx, [first, second, formatMicros(now)]);
-    const blockedUntil = Math.max(...rows.map((row) => row.blocked_until ?? 0));
-    if (blockedUntil > now) throw tooMany(blockedUntil - now);
+    checkBlock(rows, now);
     const counted = rows.map((row) => {
       const kindOfRow = row.subject.equals(subjects.address) ? "address" : kind;
       const failures = failuresOf(row, now) + 1;
@@ -82,6 +90,12 @@ export async function beginAttempt(
       await uncountAttempt(database, [subjects[kind]]);
     },
   };
+}
+
+/** @throws DaybookError `rate_limited` */
+function checkBlock(rows: readonly Pick<AttemptsRow, "blocked_until">[], now: Micros): void {
+  const blockedUntil = Math.max(0, ...rows.map((row) => row.blocked_until ?? 0));
+  if (blockedUntil > now) throw tooMany(blockedUntil - now);
 }
 
 function failuresOf({ failures, attempted_at: attemptedAt }: AttemptsRow, now: number): number {

@@ -11,10 +11,20 @@ export interface AttemptsRow {
   attempted_at: Micros;
 }
 
-/** Gives a row if the member is known at the address of the subject. */
-export const findKnown = statement<[subject: Buffer, now: Instant], { known: boolean }>(
-  "identity.password_attempts.find_known",
-  `SELECT true AS known FROM identity.password_attempts WHERE subject = $1 AND known_until > $2`,
+const wanted = columns(2, { subject: "bytea" });
+
+/** Reads subjects without a lock. */
+export const findAttempts = statement<
+  [now: Instant, subjects: Rows<typeof wanted>],
+  Pick<AttemptsRow, "subject" | "blocked_until"> & {
+    /** Whether the member is known at the address of the subject. */
+    is_known: boolean;
+  }
+>(
+  "identity.password_attempts.find",
+  `SELECT subject, nullif(blocked_until, '-infinity') AS blocked_until, coalesce(known_until > $1, false) AS is_known
+   FROM identity.password_attempts WHERE subject = ANY(${wanted.array("subject")})`,
+  wanted,
 );
 
 /** Reads and locks two subjects, which are made if they are not there. They must differ, and come in order. */
