@@ -1,4 +1,5 @@
 /** Sign-in by an OpenID Connect issuer: authorization code with PKCE, state and nonce. */
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -12,6 +13,7 @@ import {
   type Configuration,
 } from "openid-client";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
+import { toTimestamp } from "#shared/values/time.ts";
 
 export interface IssuerSettings {
   url: string;
@@ -39,6 +41,8 @@ export interface Vouched {
   /** Verified by the issuer. */
   email: string;
   name?: string;
+  /** When she last showed that it is her, if the issuer says so. */
+  authenticatedAt?: Timestamp;
 }
 
 export interface Issuer {
@@ -57,6 +61,8 @@ export const pendingSecondsMax = 600;
 // So long ago she may have shown there that it is her.
 const freshSecondsMax = 120;
 const nameLengthMax = 255;
+// Of a session here, which is the longest time for which a sign-in there is good. With it issuers must tell when it was.
+const ageSecondsMax = 7 * 24 * 60 * 60;
 
 export function createIssuer({ url, clientId, clientSecret }: IssuerSettings): Issuer {
   const server = new URL(url);
@@ -95,7 +101,7 @@ export function createIssuer({ url, clientId, clientSecret }: IssuerSettings): I
         nonce: pending.nonce,
         code_challenge: await calculatePKCECodeChallenge(pending.verifier),
         code_challenge_method: "S256",
-        ...(isFresh ? { prompt: "login", max_age: "0" } : {}),
+        ...(isFresh ? { prompt: "login", max_age: "0" } : { max_age: String(ageSecondsMax) }),
       });
       return { url: address, pending };
     },
@@ -126,6 +132,7 @@ export function createIssuer({ url, clientId, clientSecret }: IssuerSettings): I
         subject: claims.sub,
         email,
         ...(typeof name === "string" && name !== "" ? { name: name.slice(0, nameLengthMax) } : {}),
+        ...(typeof claims.auth_time === "number" ? { authenticatedAt: toTimestamp(claims.auth_time * 1_000_000) } : {}),
       };
     },
   };

@@ -161,6 +161,14 @@ test("a fresh sign-in asks at the issuer again, and replaces the session", async
   const person = visitor();
   await person.visit(await goToIssuer(person, login));
   const before = await openBrowser(daybook.baseUrl, "", person.cookies());
+  const freshUntil = async ({ call }: Browser): Promise<string> =>
+    (await call("daybook.dashboard.v1.DashboardService/GetViewer")).body.session.freshUntil;
+  const freshFirst = await freshUntil(before);
+  // The issuer knows her now and asks nothing, so a sign-in of later is no fresher.
+  await person.visit(await goToIssuer(person, login));
+  const silent = await openBrowser(daybook.baseUrl, "", person.cookies());
+  expect(silent.cookie).not.toBe(before.cookie);
+  expect(await freshUntil(silent)).toBe(freshFirst);
   let asked = await person.visit(`${daybook.baseUrl}/dashboard/sign-in/issuer?fresh=true`);
   expect(new URL(asked.headers.get("location") ?? "").searchParams.get("prompt")).toBe("login");
   asked = await person.visit(await goToIssuer(person, login, "?fresh=true"));

@@ -103,8 +103,16 @@ async function newMember(email: string, grants: { role: Role; propertyId?: strin
   return byIssuer(email);
 }
 
-const byIssuer = async (email: string, subject = email): Promise<SignedIn> =>
-  signedIn(await one.signInByIssuer({ issuer: "https://issuer.example.com", subject, email, visitor }));
+const byIssuer = async (email: string, subject = email, provenAt?: number): Promise<SignedIn> =>
+  signedIn(
+    await one.signInByIssuer({
+      issuer: "https://issuer.example.com",
+      subject,
+      email,
+      visitor,
+      ...(provenAt === undefined ? {} : { authenticatedAt: toTimestamp(provenAt) }),
+    }),
+  );
 
 async function newMemberWithPassword(email: string, role: Role = Role.VIEWER): Promise<SignedIn> {
   const { token } = await one.inviteMember({ email, grants: everywhere(role) });
@@ -412,6 +420,17 @@ describe("sessions", () => {
     );
     now += day;
     expect(await codeOf(one.confirmPassword({ ...confirm, password }))).toBe("sign_in_required");
+    // An issuer that knows the browser asks nothing, so its own sign-in counts, and none that is to come.
+    for (const [provenAt, until] of [
+      [now - minute, now + 9 * minute],
+      [now - day, now - day + 10 * minute],
+      [now + day, now + 10 * minute],
+      [undefined, 10 * minute],
+    ] as const) {
+      const { token: other } = await byIssuer("b@example.com", "b@example.com", provenAt);
+      const { session: begun } = await one.authenticateSession({ tokenHash: hash(other) });
+      expect(begun?.freshUntil).toEqual(toTimestamp(until));
+    }
   });
 
   test("are at most 100 a member, listed newest first, and end one by one or all but one", async () => {
@@ -473,6 +492,7 @@ describe("sign-in by an issuer", () => {
     expect(bound).toMatchObject({ memberId: made.memberId, member: { issuer: "https://issuer.example.com" } });
     expect(await codeOf(byIssuer("ada@example.com", "2"))).toBe("unknown_member");
     expect((await byIssuer("married@example.com", "1")).memberId).toBe(made.memberId);
+    await expect(byIssuer("ada@example.com", "1", -1)).rejects.toMatchObject({ param: "authenticated_at" });
     expect(await codeOf(byIssuer("nobody@example.com", "3"))).toBe("unknown_member");
     await expect(byIssuer("nobody@example.com", "")).rejects.toMatchObject({ param: "subject" });
     await expect(byIssuer("nobody@example.com", "x".repeat(256))).rejects.toMatchObject({ param: "subject" });

@@ -19,21 +19,27 @@ export interface Begun {
 const addressLengthMax = 64;
 const userAgentLengthMax = 255;
 
-/** Begins a session in a transaction that holds the lock of the member. */
+/**
+ * Begins a session in a transaction that holds the lock of the member.
+ * @param provenAt when she showed that it is her; now if absent. The session is fresh for some time after it.
+ */
 export async function beginSession(
   tx: Transaction,
   clock: Clock,
   memberId: Uuid,
   visitor: Visitor | undefined,
+  provenAt?: Micros,
 ): Promise<Begun> {
   const now = clock.nowMicros();
+  // The clock of an issuer may be ahead.
+  const freshUntil = Math.min(provenAt ?? now, now) + freshForMicros;
   const token = newToken();
   const [session] = await insertSession(tx, [
     newUuid(),
     memberId,
     hashSecret(token),
     formatMicros(now),
-    formatMicros(now + freshForMicros),
+    formatMicros(freshUntil),
     cut(visitor?.address ?? "", addressLengthMax),
     cut(visitor?.userAgent ?? "", userAgentLengthMax),
   ]);

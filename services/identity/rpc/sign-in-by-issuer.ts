@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
   SignInByIssuerResponseSchema,
@@ -7,10 +8,11 @@ import {
 } from "#proto/daybook/identity/v1/members_pb.ts";
 import { textProblem } from "#shared/json/json.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { newUuid } from "#shared/values/ids.ts";
 import { isLongerThan } from "#shared/values/text.ts";
-import { formatMicros, type Instant } from "#shared/values/time.ts";
+import { formatMicros, fromTimestamp, type Instant } from "#shared/values/time.ts";
 import { checkName } from "../domain/names.ts";
 import type { MemberContext } from "../members/context.ts";
 import { makeRoom, mustHave, readEmail, toMember } from "../members/members.ts";
@@ -28,6 +30,8 @@ import {
 
 const issuerLengthMax = 2_000;
 const subjectLengthMax = 255;
+// Of years that a Date can hold.
+const latestMicros = 253_402_300_799_000_000;
 
 export function signInByIssuer({
   database,
@@ -39,11 +43,13 @@ export function signInByIssuer({
     const email = readEmail(request.email);
     if (request.name !== undefined) checkName(request.name);
     const now = formatMicros(clock.nowMicros());
+    const { authenticatedAt } = request;
+    const provenAt = authenticatedAt === undefined ? 0 : readInstant(authenticatedAt);
     const { member, session, token } = await withTransaction(database, async (tx) => {
       await lockMembers(tx, []);
       const found = await findOrMake(tx, request, email, now);
       await lockMember(tx, [found.id]);
-      return { member: found, ...(await beginSession(tx, clock, found.id, request.visitor)) };
+      return { member: found, ...(await beginSession(tx, clock, found.id, request.visitor, provenAt)) };
     });
     return create(SignInByIssuerResponseSchema, { member: toMember(member), session: toSession(session), token });
   };
@@ -74,6 +80,14 @@ async function findOrMake(
   await makeRoom(tx, email);
   const grants = JSON.stringify(invitation.grants);
   return mustHave(await insertMember(tx, [newUuid(), email, name ?? email, null, issuer, subject, grants, now]));
+}
+
+/** @throws DaybookError `parameter_invalid` */
+function readInstant(timestamp: Timestamp): Micros {
+  const instant = fromTimestamp(timestamp);
+  if (instant >= 0 && instant <= latestMicros) return instant;
+  const message = "`authenticated_at` must lie between 1970 and 9999.";
+  throw new DaybookError("parameter_invalid", message, { param: "authenticated_at" });
 }
 
 function checkText(text: string, lengthMax: number, param: string): void {
