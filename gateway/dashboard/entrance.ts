@@ -27,7 +27,7 @@ export interface Entrance {
 /** The cookie of a session, without what place.ts puts around it. */
 export const sessionCookie = "daybook";
 
-/** @param windows of sessions, by their ids. */
+/** @param windows of members, by their ids: a member may have many sessions. */
 export function createEntrance(sessions: Sessions, windows: AddressWindows): Entrance {
   const visits = new WeakMap<FastifyRequest, Visit>();
 
@@ -50,9 +50,9 @@ export function createEntrance(sessions: Sessions, windows: AddressWindows): Ent
     async enter(request, reply) {
       const visit = await find(request, reply);
       if (!visit) throw signInRequired();
-      const { isOver, limit, resetSeconds } = windows.take(visit.viewer.session.id);
+      const { isOver, limit, resetSeconds } = windows.take(visit.viewer.member.id);
       if (!isOver) return visit;
-      const message = `The limit of ${limit} requests a minute of a session is reached.`;
+      const message = `The limit of ${limit} requests a minute of a member is reached.`;
       throw new DaybookError("rate_limited", message, { retryAfterMs: resetSeconds * 1000 });
     },
     visitOf(request) {

@@ -8,7 +8,7 @@ import { isLoopback } from "./place.ts";
 export interface DashboardSettings {
   /** What Vite has built of `ui/`. */
   uiFolder: string;
-  /** Requests a minute of one session. */
+  /** Requests a minute of one member, in all of her sessions. */
   requestsPerMinute: number;
   /** Who vouches for members beside passwords. */
   issuer: IssuerSettings | undefined;

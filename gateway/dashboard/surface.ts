@@ -35,7 +35,7 @@ export interface DashboardOptions {
   log: Log;
   readiness: Readiness;
   cursors: Cursors;
-  /** The windows of sessions are those of keys. */
+  /** The windows of members are those of keys. */
   clock: WindowClock;
   signals: Signals | undefined;
   settings: DashboardSettings;
