@@ -161,8 +161,8 @@ test("a fresh sign-in asks at the issuer again, and replaces the session", async
   const person = visitor();
   await person.visit(await goToIssuer(person, login));
   const before = await openBrowser(daybook.baseUrl, "", person.cookies());
-  const freshUntil = async ({ call }: Browser): Promise<string> =>
-    (await call("daybook.dashboard.v1.DashboardService/GetViewer")).body.session.freshUntil;
+  const freshUntil = async (browser: Browser): Promise<string> =>
+    (await browser.call("daybook.dashboard.v1.DashboardService/GetViewer")).body.session.freshUntil;
   const freshFirst = await freshUntil(before);
   // The issuer knows her now and asks nothing, so a sign-in of later is no fresher.
   await person.visit(await goToIssuer(person, login));

@@ -363,7 +363,7 @@ test("a member has a limit of requests, over all of her sessions", async () => {
   const statuses = new Set<number>();
   const ask = async (): Promise<void> => {
     for (let asked = 0; asked < 17; asked++) {
-      for (const { call } of sessions) statuses.add((await call(path)).status);
+      for (const session of sessions) statuses.add((await session.call(path)).status);
     }
   };
   await Promise.all(Array.from({ length: 25 }, ask));
