@@ -12,6 +12,7 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { checkNewKey, checkRotatedKey } from "./keys.ts";
 import { maskFound, maskImportErrors, maskProfile, maskProfiles } from "./masking.ts";
 import { methodsOf, type Exchange, type Method } from "./method.ts";
+import { missingRight } from "./refusal.ts";
 
 /** The source of what members write. */
 const source = "dashboard";
@@ -46,22 +47,34 @@ function refuseEmailOrder({ sort, after }: ListProfilesRequest): void {
   throw new DaybookError("unsupported_sort", message, { param: "sort" });
 }
 
+/** Hundreds of guesses in one call would complete a masked phone number within minutes. */
+function refuseManyGuesses({ anyIdentifiers }: ListProfilesRequest, { rights }: Exchange): void {
+  if (anyIdentifiers.length > 1 && !rights.has("identifiers:read_value")) throw missingRight("identifiers:read_value");
+}
+
+/** What AggregateEvents reads is for the metric service: AggregateMetric answers from it, within its own limits. */
 const eventMethods = methodsOf(EventService, ({ clients }) => clients.events, {
   listEvents: reading("events:read"),
   getEvents: reading("events:read"),
-  aggregateEvents: reading("events:read"),
-  getEventJob: reading("imports:read"),
-  listEventJobs: reading("imports:read"),
-  listEventJobErrors: reading("imports:read"),
   getWatermark: reading("events:read"),
   getLastEvents: reading("events:read"),
   countProfileEvents: reading("events:read"),
   countRecentEvents: reading("events:read"),
+  getEventJob: reading("imports:read"),
+  listEventJobs: reading("imports:read"),
+  listEventJobErrors: reading("imports:read"),
 });
 
 const profileMethods = methodsOf(ProfileService, ({ clients }) => clients.profiles, {
   getProfiles: { ...reading("profiles:read"), mask: maskProfiles },
-  listProfiles: { ...reading("profiles:read"), prepare: refuseEmailOrder, mask: maskProfiles },
+  listProfiles: {
+    ...reading("profiles:read"),
+    prepare(input, exchange) {
+      refuseEmailOrder(input);
+      refuseManyGuesses(input, exchange);
+    },
+    mask: maskProfiles,
+  },
   findProfiles: { ...reading("profiles:read"), mask: maskFound },
   getMergedProfiles: reading("profiles:read"),
   listMerges: reading("profiles:read"),

@@ -39,8 +39,8 @@ export const apiCalls = {
 type AboutOne = "readProfile";
 
 /**
- * One call of each other kind that a key with all scopes may send to a property: what the test runs. The test puts the id of
- * an event in place of {event}.
+ * One call of each other kind that a key with all scopes may send to a property: what the test runs. The test puts the
+ * id of an event in place of {event}.
  */
 export const sampleCalls: Record<Exclude<keyof typeof apiCalls, AboutOne>, ApiCall> = {
   account: apiCalls.account(),

@@ -43,7 +43,7 @@ export function RedactProfile({ of: profile, onClose }: { of: Profile; onClose: 
         Do this when the person asks to be forgotten. <strong>It cannot be undone.</strong>
       </p>
       <h3>What is deleted</h3>
-      <ul className="bullets">
+      <ul className="consequences">
         <li>At once: {goes.join(", ")}, and what the record of merges shows of them.</li>
         <li>
           Within seconds: properties and dedupe ids of its {events}, also of profiles that were merged into it, and
@@ -51,7 +51,7 @@ export function RedactProfile({ of: profile, onClose }: { of: Profile; onClose: 
         </li>
       </ul>
       <h3>What stays</h3>
-      <ul className="bullets">
+      <ul className="consequences">
         <li>The id, the status redacted, and when the profile was made.</li>
         <li>
           That its events happened: type, times, source, value and currency. Counts, sums and unique profiles do not
