@@ -61,7 +61,7 @@ export const pendingSecondsMax = 600;
 // So long ago she may have shown there that it is her.
 const freshSecondsMax = 120;
 const nameLengthMax = 255;
-// Of a session here, which is the longest time for which a sign-in there is good. With it issuers must tell when it was.
+// Of a session here: a sign-in there is good for no longer. With it issuers must tell when it was.
 const ageSecondsMax = 7 * 24 * 60 * 60;
 
 export function createIssuer({ url, clientId, clientSecret }: IssuerSettings): Issuer {
