@@ -18,13 +18,16 @@ import type { Exchange, Method } from "./method.ts";
 
 export type Entry = MessageInitShape<typeof AuditEntrySchema> & { succeeded: boolean };
 
+/** What begins a session: signing in, or a link for a new account or for another password. */
+export type SignInAction = "sign_in" | "account_made" | "password_replaced";
+
 export interface Audit {
   /** Logs an act that is about to be done. */
   announce(exchange: Exchange, method: Method, propertyId: string | undefined): void;
   /** Writes the entry of an act. @throws DaybookError for a call that only reads. */
   record(exchange: Exchange, method: Method, entry: Entry): Promise<void>;
-  /** Writes the entry of a sign-in. */
-  recordSignIn(request: FastifyRequest, member: Member): Promise<void>;
+  /** Writes the entry of what began a session. */
+  recordSignIn(request: FastifyRequest, member: Member, action: SignInAction): Promise<void>;
 }
 
 const retryDelaysMs: readonly number[] = [200, 1_000, 3_000];
@@ -71,8 +74,8 @@ export function createAudit(members: Client<typeof MemberService>, log: Log): Au
       const whole = { ...completed(request, viewer.member, nameOf(method)), ...entry };
       await (method.reads ? write(whole) : writeInTheEnd(whole));
     },
-    async recordSignIn(request, member) {
-      await writeInTheEnd({ ...completed(request, member, "sign_in"), succeeded: true });
+    async recordSignIn(request, member, action) {
+      await writeInTheEnd({ ...completed(request, member, action), succeeded: true });
     },
   };
 }

@@ -29,7 +29,7 @@ const pagesMax = 40;
 export function ownMethods(context: DashboardContext): Method[] {
   return methodsOf(DashboardService, (exchange) => answers(context, exchange), {
     getViewer: { where: "own", right: null, reads: true },
-    signOut: { where: "own", right: null },
+    signOut: { where: "own", right: null, audit: () => [] },
     revealProfile: {
       where: "property",
       right: "identifiers:read_value",

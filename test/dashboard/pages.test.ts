@@ -8,7 +8,7 @@ import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { safeNext } from "../../gateway/dashboard/pages/forms.ts";
 import { startSingleProcess, testCall, type SingleProcess } from "../support/daybook.ts";
-import { cookiesOf, newBrowser, sameOrigin, sendForm, type Browser } from "../support/dashboard-http.ts";
+import { cookiesOf, newBrowser, openBrowser, sameOrigin, sendForm, type Browser } from "../support/dashboard-http.ts";
 import { password } from "../support/members.ts";
 
 const owner = new Owner();
@@ -77,6 +77,24 @@ describe("sign-in", () => {
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/dashboard/prop_1/events?type=a"]);
     const app = await get("/dashboard/prop_1/events", { cookie: cookiesOf(answer) });
     expect([app.status, await app.text()]).toEqual([200, "<!doctype html><title>the app</title>"]);
+  });
+
+  test("by a link, and signing out, leave entries in the audit", async () => {
+    const { members } = daybook.clients;
+    const email = "grace@example.com";
+    const accept = async (grants: { role: Role }[]): Promise<string> => {
+      const { token } = await members.inviteMember({ email, grants }, testCall);
+      return cookiesOf(await sendForm(`${url}/dashboard/invitation`, { link: token, name: "Grace", password }));
+    };
+    const grace = await openBrowser(url, email, await accept([{ role: Role.VIEWER }]));
+    await grace.call("daybook.dashboard.v1.DashboardService/SignOut");
+    await accept([]);
+    const { entries } = await members.listAudit({ memberId: grace.memberId, limit: 10 }, testCall);
+    expect(entries.map(({ action }) => action)).toEqual([
+      "password_replaced",
+      "daybook.dashboard.v1.DashboardService/SignOut",
+      "account_made",
+    ]);
   });
 
   test("ends the session that the browser had", async () => {

@@ -4,6 +4,7 @@ import type { Member } from "#proto/daybook/identity/v1/members_pb.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { html } from "../../docs/html.ts";
+import type { SignInAction } from "../audit.ts";
 import { callOf } from "../calls.ts";
 import type { DashboardContext } from "../context.ts";
 import { sessionCookie } from "../entrance.ts";
@@ -49,10 +50,15 @@ export async function signInBrowser(
   { audit, clients, entrance, sessions }: DashboardContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { member, token, next }: { member?: Member | undefined; token: string; next: string },
+  {
+    member,
+    token,
+    next,
+    action = "sign_in",
+  }: { member?: Member | undefined; token: string; next: string; action?: SignInAction },
 ): Promise<FastifyReply> {
   if (!member) throw new Error("identity answered without a member");
-  await audit.recordSignIn(request, member);
+  await audit.recordSignIn(request, member, action);
   // A browser has one session: what it had before is not left open.
   const before = await entrance.find(request, reply).catch(() => undefined);
   if (before) {

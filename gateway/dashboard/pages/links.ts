@@ -100,7 +100,8 @@ async function takeLink(
       },
       options,
     );
-    return await signInBrowser(context, request, reply, { ...accepted, next: home });
+    const action = link.isKnown ? "password_replaced" : "account_made";
+    return await signInBrowser(context, request, reply, { ...accepted, next: home, action });
   } catch (error) {
     return askForAccount(
       reply,

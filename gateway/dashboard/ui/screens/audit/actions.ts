@@ -5,6 +5,9 @@
 
 const words: Readonly<Record<string, string>> = {
   sign_in: "Signed in",
+  account_made: "Made an account by a link",
+  password_replaced: "Replaced a lost password by a link",
+  "daybook.dashboard.v1.DashboardService/SignOut": "Signed out",
   "daybook.dashboard.v1.DashboardService/RevealProfile": "Revealed identifiers of a profile",
   "daybook.profile.v1.ProfileService/UpdateTags": "Changed tags of a profile",
   "daybook.profile.v1.ProfileService/UpdateProfile": "Changed a profile",
