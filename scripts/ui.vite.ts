@@ -67,5 +67,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // How long plugins took is no matter of who starts Daybook.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
 });
