@@ -1,13 +1,12 @@
 /** A member of the dashboard, and a browser in which she looks at it. */
 import { hash } from "node:crypto";
-import { userInfo } from "node:os";
 import { createClient } from "@connectrpc/connect";
-import { chromium, type BrowserContext } from "playwright-core";
+import type { BrowserContext } from "playwright-core";
 import { MemberService, Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
 import { http2Transport } from "#shared/rpc/transport.ts";
-import { findChromium } from "../../test/support/chromium.ts";
+import { startChromium } from "../../test/support/chromium.ts";
 import type { Daybook } from "../contestants/daybook.ts";
 
 /** Makes a viewer of all properties. @returns the token of her session. */
@@ -35,12 +34,7 @@ export function sessionHeaders(address: string, token: string): Record<string, s
 
 /** Opens a browser in which she is signed in; `owner` closes it. */
 export async function openBrowser(address: string, token: string, owner: Owner): Promise<BrowserContext> {
-  const { executablePath, env } = await findChromium();
-  const browser = await chromium.launch({
-    executablePath,
-    env: { ...process.env, ...env },
-    chromiumSandbox: userInfo().uid !== 0 && process.env.CHROMIUM_PATH !== undefined,
-  });
+  const browser = await startChromium();
   owner.defer(() => browser.close());
   const context = await browser.newContext({ baseURL: address, viewport: { width: 1280, height: 800 } });
   await context.addCookies([{ name: `daybook-${new URL(address).port}`, value: token, url: address }]);

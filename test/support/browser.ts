@@ -1,12 +1,11 @@
 /** A real Chromium for tests of the dashboard. Whatever a page does that it must not, fails its test. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { userInfo } from "node:os";
 import type { AxeResults } from "axe-core";
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Closable } from "#shared/process/lifecycle.ts";
-import { findChromium } from "./chromium.ts";
+import { startChromium } from "./chromium.ts";
 
 export interface TestBrowser extends Closable {
   /** A new window with its own cookies. `origin` is the only one that its pages may speak to. */
@@ -24,13 +23,7 @@ export interface Window extends Closable {
 
 /** One for a file: it takes a second to start. Close it in `afterAll`. */
 export async function startBrowser(): Promise<TestBrowser> {
-  const { executablePath, env } = await findChromium();
-  const browser = await chromium.launch({
-    executablePath,
-    env: { ...process.env, ...env },
-    // Chromium's sandbox does not work for root.
-    chromiumSandbox: userInfo().uid !== 0 && process.env.CHROMIUM_PATH !== undefined,
-  });
+  const browser = await startChromium();
   return { open: (origin, options) => openWindow(browser, origin, options), close: () => browser.close() };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds a real Chromium: CHROMIUM_PATH, else one on PATH, else the one that the package @sparticuz/chromium carries for
- * Linux on x64, else Debian's, which root can install. Without one the run fails.
+ * Starts a real Chromium: CHROMIUM_PATH, else one on PATH, else the one that the package @sparticuz/chromium carries
+ * for Linux on x64, else Debian's, which root can install. Without one the run fails.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,8 +8,9 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { chromium, type Browser } from "playwright-core";
 
-export interface Chromium {
+interface Chromium {
   executablePath: string;
   env: Record<string, string>;
 }
@@ -17,7 +18,17 @@ export interface Chromium {
 const installTimeoutMs = 300_000;
 const names = ["chromium", "chromium-browser", "google-chrome"];
 
-export async function findChromium(): Promise<Chromium> {
+export async function startChromium(): Promise<Browser> {
+  const { executablePath, env } = await findChromium();
+  return chromium.launch({
+    executablePath,
+    env: { ...process.env, ...env },
+    // Chromium's sandbox does not work for root.
+    chromiumSandbox: userInfo().uid !== 0 && process.env.CHROMIUM_PATH !== undefined,
+  });
+}
+
+async function findChromium(): Promise<Chromium> {
   const given = process.env.CHROMIUM_PATH;
   if (given !== undefined) return { executablePath: given, env: {} };
   return findOnPath() ?? (await unpackCarried()) ?? installDebians();
