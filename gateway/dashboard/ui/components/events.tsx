@@ -29,7 +29,6 @@ export function eventColumns(by: keyof typeof time): readonly Column<EventCells>
     {
       id: "time",
       title: time[by],
-      align: "end",
       cell: ({ occurredAt, receivedAt }) => <Time at={by === "occurred" ? occurredAt : receivedAt} />,
     },
   ];
