@@ -35,7 +35,7 @@ export function Shell(): React.ReactNode {
         {isTest(property) && (
           <div className="test-bar">
             <strong>TEST</strong>
-            <span>Trial data. Nothing here is a real customer.</span>
+            <span>Trial data, no real customers.</span>
           </div>
         )}
         <div className="top-bar">

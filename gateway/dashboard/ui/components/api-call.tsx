@@ -11,7 +11,7 @@ export function EqualsApiCall({ call }: { call: ApiCall }): React.ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="button quiet" onClick={() => setOpen(true)}>
+      <button type="button" className="button" onClick={() => setOpen(true)}>
         <Icon name="code" />
         API
       </button>

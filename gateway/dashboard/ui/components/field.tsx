@@ -1,6 +1,7 @@
 /** Fields of forms, with their errors. */
 import { useId } from "react";
 import { failureOf } from "../data/failures.ts";
+import { Icon } from "./icon.tsx";
 
 interface Common {
   label: string;
@@ -104,21 +105,24 @@ export function Select<T extends string>({
   return (
     <Field label={label} help={help} error={error} isLabelHidden={isLabelHidden}>
       {(attributes) => (
-        <select
-          {...attributes}
-          className="input"
-          value={value}
-          onChange={(event) => {
-            const chosen = options.find((option) => option.value === event.target.value);
-            if (chosen) onChange(chosen.value);
-          }}
-        >
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.title}
-            </option>
-          ))}
-        </select>
+        <span className="select">
+          <select
+            {...attributes}
+            className="input"
+            value={value}
+            onChange={(event) => {
+              const chosen = options.find((option) => option.value === event.target.value);
+              if (chosen) onChange(chosen.value);
+            }}
+          >
+            {options.map((option) => (
+              <option key={option.value} value={option.value}>
+                {option.title}
+              </option>
+            ))}
+          </select>
+          <Icon name="chevron" />
+        </span>
       )}
     </Field>
   );

@@ -17,9 +17,9 @@ import { JobProgress, JobState } from "./job-state.tsx";
 const route = getRouteApi("/$property/jobs");
 
 const columns: readonly Column<Job>[] = [
-  { id: "taken", title: "Taken", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { id: "taken", title: "Received", cell: ({ createdAt }) => <Time at={createdAt} /> },
   { id: "state", title: "State", cell: (job) => <JobState job={job} /> },
-  { id: "progress", title: "Done", cell: (job) => <JobProgress job={job} /> },
+  { id: "progress", title: "Progress", cell: (job) => <JobProgress job={job} /> },
   {
     id: "failed",
     title: "Failed",
@@ -28,7 +28,7 @@ const columns: readonly Column<Job>[] = [
       failedCount === 0 ? <span className="muted">None</span> : <Count value={failedCount} />,
   },
   { id: "id", title: "Id", isMinor: true, cell: ({ id }) => <Copy text={id} short /> },
-  { id: "kept", title: "Forgotten", isMinor: true, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { id: "kept", title: "Removed", isMinor: true, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
 ];
 
 export function JobsScreen(): React.ReactNode {
@@ -43,7 +43,7 @@ export function JobsScreen(): React.ReactNode {
   return (
     <div className="screen">
       <PageHeader title="Imports and jobs" actions={<EqualsApiCall call={apiCalls.listImportJobs()} />}>
-        Profiles and events that were sent in bulk and are written behind the answer. Each is kept for 7 days.
+        Profiles and events that were sent in bulk, and are written after the answer. A job is kept for 7 days.
       </PageHeader>
       <Toolbar label="Filter">
         <Segments

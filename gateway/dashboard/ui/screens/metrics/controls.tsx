@@ -106,8 +106,14 @@ function groupOptions(
   return [
     { value: nothing, title: "Nothing" },
     ...(foreign ? [] : [{ value: chosen, title: chosen }]),
-    ...known.map(({ value, title }) => ({ value, title })),
+    ...known.map(({ value, title }) => ({ value, title: shortTitle(title, fields) })),
   ];
+}
+
+/** Without the word that nearly all begin with, where no other field is called so. */
+function shortTitle(title: string, fields: ReturnType<typeof fieldsOf>): string {
+  const short = title.replace(/^properties\./, "");
+  return fields.some((other) => other.title === short) ? title : short;
 }
 
 function Filter({

@@ -171,14 +171,14 @@ function columnsOf(
     },
     {
       id: "lately",
-      title: "Events in these",
+      title: `Events in ${sparklineDays} days`,
       align: "end",
       cell: ({ id }) => {
         const counts = lines.get(id);
         return counts && <Count value={total(counts)} />;
       },
     },
-    { id: "all", title: "Events ever", align: "end", cell: ({ eventCount }) => <Count value={eventCount} /> },
+    { id: "all", title: "All events", align: "end", cell: ({ eventCount }) => <Count value={eventCount} /> },
     {
       id: "last",
       title: "Last event",

@@ -6,7 +6,7 @@
 export const figures = {
   ready: { title: "State", name: "daybook_service_reachable" },
   version: { title: "Version", name: "daybook_build_info" },
-  started: { title: "Runs since", name: "process_start_time_seconds" },
+  started: { title: "Started", name: "process_start_time_seconds" },
   unpublished: { title: "Unpublished", name: "daybook_outbox_rows" },
   published: { title: "Published, not taken", name: "daybook_outbox_published_rows" },
   lag: { title: "Lag", name: "daybook_consumer_lag_messages" },

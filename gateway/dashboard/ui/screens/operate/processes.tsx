@@ -24,7 +24,7 @@ const columns: readonly Column<Process>[] = [
       ),
   },
   { id: "version", title: "Version", cell: ({ version }) => version },
-  { id: "started", title: "Runs since", cell: ({ startedAt }) => <Time at={startedAt} /> },
+  { id: "started", title: "Started", cell: ({ startedAt }) => <Time at={startedAt} /> },
   {
     id: "address",
     title: "Address",

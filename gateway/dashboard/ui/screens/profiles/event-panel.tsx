@@ -18,7 +18,7 @@ export function EventPanel({ of: event, onClose }: { of: Event; onClose: () => v
       <KeyValues
         rows={{
           Id: <Copy text={id} />,
-          Happened: <Time at={occurredAt} absolute />,
+          Occurred: <Time at={occurredAt} absolute />,
           Received: <Time at={receivedAt} absolute />,
           Value: value !== undefined && <Amount value={value} currency={currency} />,
           Source: source,

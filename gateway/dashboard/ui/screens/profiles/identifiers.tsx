@@ -53,7 +53,7 @@ export function Identifiers({ of: profile, reveal }: { of: Profile; reveal: Reve
         <p className="help">
           {reveal.profile
             ? "Values are shown until you hide them or leave. That you saw them is on record."
-            : "Values are masked. That you reveal them goes on record, with your name."}
+            : "Values are masked. The audit records who reveals them."}
         </p>
       )}
       {all.length === 0 ? (

@@ -26,8 +26,7 @@ const emptyingMs = 2_000;
 const emptyingMaxMs = 180_000;
 
 const columns: readonly Column<Event>[] = [
-  { id: "type", title: "Event", cell: ({ type }) => <bdi>{type}</bdi> },
-  { id: "at", title: "Happened", cell: ({ occurredAt }) => <Time at={occurredAt} /> },
+  { id: "type", title: "Type", cell: ({ type }) => <code className="clamp">{type}</code> },
   {
     id: "value",
     title: "Value",
@@ -35,6 +34,7 @@ const columns: readonly Column<Event>[] = [
     cell: ({ value, currency }) => value !== undefined && <Amount value={value} currency={currency} />,
   },
   { id: "source", title: "Source", cell: ({ source }) => source, isMinor: true },
+  { id: "time", title: "Occurred", cell: ({ occurredAt }) => <Time at={occurredAt} /> },
   { id: "merged", title: "Recorded for", cell: (event) => <RecordedFor of={event} /> },
 ];
 

@@ -25,7 +25,7 @@ const searchedPagesMax = 25;
 const columns: readonly Column<Schema>[] = [
   {
     id: "type",
-    title: "Of",
+    title: "Schema",
     cell: ({ eventType }) => (eventType === undefined ? "Attributes of profiles" : <code>{eventType}</code>),
   },
   { id: "paths", title: "Paths", align: "end", cell: ({ paths }) => <Count value={paths.length} /> },
@@ -38,7 +38,7 @@ const columns: readonly Column<Schema>[] = [
       return <Badge tone="warning">{conflicts === 1 ? "1 path" : `${conflicts} paths`}</Badge>;
     },
   },
-  { id: "since", title: "Since", isMinor: true, cell: ({ since }) => since && <Time at={since} /> },
+  { id: "since", title: "First event", isMinor: true, cell: ({ since }) => since && <Time at={since} /> },
   { id: "last", title: "Last event", cell: ({ last }) => last && <Time at={last} /> },
 ];
 
@@ -90,7 +90,7 @@ export function SchemasScreen(): React.ReactNode {
   return (
     <div className="screen">
       <PageHeader title="Schemas" actions={<EqualsApiCall call={apiCalls.listSchemas()} />}>
-        What attributes of profiles and properties of events were seen to be, by path.
+        The types that attributes of profiles and properties of events had so far, by path.
       </PageHeader>
       <Toolbar label="Filter">
         <SearchField

@@ -25,7 +25,7 @@ export function SettingsScreen(): React.ReactNode {
   return (
     <div className="screen">
       <PageHeader title="Settings" actions={<EqualsApiCall call={apiCalls.account()} />}>
-        Of this property: one store or site, in one mode.
+        A property is one store or site, in one mode: live or test.
       </PageHeader>
       <Section title="Property">
         <Facts property={property} isWhole={!mayEdit} />
