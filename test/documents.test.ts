@@ -34,6 +34,14 @@ function anchorOf(heading: string): string {
     .replaceAll(" ", "-");
 }
 
+test("every picture that a document shows is there, and every picture is shown", () => {
+  const shown = [...texts].flatMap(([page, text]) =>
+    [...text.matchAll(/ (?:src|srcset)="([^"]+)"/g)].map(([, file = ""]) => join(dirname(page), file)),
+  );
+  const pictures = [...paths].filter((path) => path.endsWith(".png"));
+  expect([...new Set(shown)].toSorted()).toEqual(pictures.toSorted());
+});
+
 test("every link within the documents leads to a page, and to a heading of it", () => {
   expect(texts.size).toBeGreaterThan(20);
   const dead: string[] = [];
