@@ -4,6 +4,7 @@ import { useState } from "react";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { InlineError, TextField } from "../components/field.tsx";
+import { SubmitButton } from "../components/submit-button.tsx";
 import { errorCodeOf } from "../data/failures.ts";
 import type { Waiting } from "../data/fresh.ts";
 
@@ -37,9 +38,9 @@ export default function PasswordDialog({ waiting }: { waiting: Waiting }): React
           <button type="button" className="button" onClick={() => waiting.settle(false)}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={confirm.isPending || password === ""}>
+          <SubmitButton isPending={confirm.isPending} disabled={password === ""}>
             Continue
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

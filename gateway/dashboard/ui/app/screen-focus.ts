@@ -1,7 +1,7 @@
 /** After a move to another screen: its title in the tab, and the focus in it, so that readers hear where they are. */
 import { useMatches, useParams } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { isTest, useViewer } from "../data/viewer.ts";
+import { titleOf, useViewer } from "../data/viewer.ts";
 
 export function useScreenFocus(): void {
   const { properties } = useViewer();
@@ -13,8 +13,7 @@ export function useScreenFocus(): void {
   const before = useRef(place);
 
   useEffect(() => {
-    const mode = property && isTest(property) ? " (test)" : "";
-    document.title = [screen?.title, property && `${property.name}${mode}`, "Daybook"].filter(Boolean).join(" · ");
+    document.title = [screen?.title, property && titleOf(property), "Daybook"].filter(Boolean).join(" · ");
   }, [screen, property]);
 
   useEffect(() => {

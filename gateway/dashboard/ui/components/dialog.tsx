@@ -6,6 +6,7 @@ import { lazy, Suspense, useId, useState } from "react";
 import { CopyButton } from "./copy.tsx";
 import { InlineError } from "./field.tsx";
 import type { ModalProps } from "./modal-props.ts";
+import { SubmitButton } from "./submit-button.tsx";
 
 const Modal = lazy(() => import("./modal.tsx"));
 
@@ -47,7 +48,7 @@ export function ConfirmDialog({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isPending) onConfirm();
+          onConfirm();
         }}
       >
         {children}
@@ -71,15 +72,13 @@ export function ConfirmDialog({
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="submit"
+          <SubmitButton
             className="button dangerous"
-            // A button that is disabled while it has the focus loses it, and Esc would reach what lies below.
-            aria-disabled={isPending}
+            isPending={isPending}
             disabled={typed !== undefined && given.trim() !== typed}
           >
             {action}
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

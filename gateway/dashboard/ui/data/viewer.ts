@@ -34,6 +34,12 @@ export function useProperty(): Property {
 
 export const isTest = ({ mode }: Property): boolean => mode === Mode.TEST;
 
+/** The name of a property where no color tells test from live. Some names tell it themselves. */
+export function titleOf(property: Property): string {
+  const { name } = property;
+  return isTest(property) && !/\(test\)$/i.test(name) ? `${name} (test)` : name;
+}
+
 /** The rights that the viewer has in a property: scopes such as `profiles:merge`, and rights such as `keys:manage`. */
 export function rightsIn({ member }: Viewer, propertyId: string): ReadonlySet<string> {
   const grants = member.grants.filter((grant) => grant.propertyId === undefined || grant.propertyId === propertyId);

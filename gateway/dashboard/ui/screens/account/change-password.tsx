@@ -6,6 +6,7 @@ import { InlineError, TextField } from "../../components/field.tsx";
 import { Section } from "../../components/page.tsx";
 import { errorCodeOf } from "../../data/failures.ts";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 
 const lengthMin = 12;
 
@@ -49,13 +50,13 @@ export function ChangePassword(): React.ReactNode {
           onChange={setNew}
         />
         {!isWrong && <InlineError error={change.error} />}
-        <button
-          type="submit"
+        <SubmitButton
           className="button"
-          disabled={change.isPending || currentPassword === "" || newPassword === ""}
+          isPending={change.isPending}
+          disabled={currentPassword === "" || newPassword === ""}
         >
           Change the password
-        </button>
+        </SubmitButton>
       </form>
     </Section>
   );

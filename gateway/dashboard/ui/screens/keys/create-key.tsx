@@ -7,6 +7,7 @@ import { apiCalls } from "../../api-calls.ts";
 import { Curl } from "../../components/api-call.tsx";
 import { Dialog, SecretDialog } from "../../components/dialog.tsx";
 import { InlineError, Select, TextField } from "../../components/field.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty, useRights } from "../../data/viewer.ts";
 import { type Preset, presets, presetsFor, scopesFor } from "./scopes.ts";
@@ -85,13 +86,12 @@ export function CreateKey({ onClose }: { onClose: () => void }): React.ReactNode
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={create.isPending || name.trim() === "" || (chosen.length === 0 && preset !== "all")}
+          <SubmitButton
+            isPending={create.isPending}
+            disabled={name.trim() === "" || (chosen.length === 0 && preset !== "all")}
           >
             Create the key
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

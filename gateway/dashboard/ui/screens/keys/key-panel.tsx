@@ -9,6 +9,7 @@ import { Badge, KeyValues } from "../../components/page.tsx";
 import { SidePanel } from "../../components/side-panel.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { Count, Time, useNow } from "../../components/values.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { useMay } from "../../data/viewer.ts";
 import { stateOf } from "./key-state.ts";
 import { useRereadKeys } from "./reread.ts";
@@ -97,9 +98,7 @@ function Rotate({ keyOf: key, onClose }: { keyOf: Key; onClose: () => void }): R
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={rotate.isPending}>
-            Make the new key
-          </button>
+          <SubmitButton isPending={rotate.isPending}>Make the new key</SubmitButton>
         </footer>
       </form>
     </Dialog>

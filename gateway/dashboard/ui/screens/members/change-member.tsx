@@ -6,6 +6,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { InlineError, TextField } from "../../components/field.tsx";
 import { Badge } from "../../components/page.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { useViewer } from "../../data/viewer.ts";
 import { changesOf, type Grant, toGrants } from "./grants.ts";
 import { GrantsField } from "./grants-field.tsx";
@@ -65,14 +66,12 @@ export function ChangeMember({ member, onClose }: { member: Member; onClose: () 
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="submit"
-            className="button primary"
-            aria-disabled={update.isPending}
+          <SubmitButton
+            isPending={update.isPending}
             disabled={name.trim() === "" || grants.length === 0 || (changes.length === 0 && !isRenamed)}
           >
             Change
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

@@ -3,7 +3,7 @@ import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Select } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { placeOf, roleNames } from "../../data/roles.ts";
-import { isTest, useProperty, useViewer } from "../../data/viewer.ts";
+import { titleOf, useProperty, useViewer } from "../../data/viewer.ts";
 import { type Grant, givenRoles } from "./grants.ts";
 import { type RoleName, roleWords } from "./rights.ts";
 
@@ -31,7 +31,7 @@ export function GrantsField({
           { value: everywhere, title: "All properties", id: undefined },
           ...properties.map((property) => ({
             value: property.id,
-            title: isTest(property) ? `${property.name} (test)` : property.name,
+            title: titleOf(property),
             id: property.id,
           })),
           ...(grant.propertyId !== undefined && !properties.some(({ id }) => id === grant.propertyId)

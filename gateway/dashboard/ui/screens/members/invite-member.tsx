@@ -5,6 +5,7 @@ import { type InviteMemberResponse, MemberService, Role } from "#proto/daybook/i
 import { Dialog, SecretDialog } from "../../components/dialog.tsx";
 import { InlineError, TextField } from "../../components/field.tsx";
 import { Time } from "../../components/values.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty, useViewer } from "../../data/viewer.ts";
 import type { Grant } from "./grants.ts";
@@ -23,7 +24,7 @@ export function InviteMember({ onClose }: { onClose: () => void }): React.ReactN
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!invite.isPending) invite.mutate({ email, grants: [...grants] });
+          invite.mutate({ email, grants: [...grants] });
         }}
       >
         <TextField
@@ -44,14 +45,9 @@ export function InviteMember({ onClose }: { onClose: () => void }): React.ReactN
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="submit"
-            className="button primary"
-            aria-disabled={invite.isPending}
-            disabled={email.trim() === "" || grants.length === 0}
-          >
+          <SubmitButton isPending={invite.isPending} disabled={email.trim() === "" || grants.length === 0}>
             Make the link
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

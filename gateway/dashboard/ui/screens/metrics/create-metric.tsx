@@ -5,6 +5,7 @@ import { useState } from "react";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { InlineError, TextField } from "../../components/field.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty } from "../../data/viewer.ts";
 import { useRereadMetrics } from "./describe-metric.tsx";
@@ -61,9 +62,9 @@ export function CreateMetric({ onClose }: { onClose: () => void }): React.ReactN
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={create.isPending || name.trim() === ""}>
+          <SubmitButton isPending={create.isPending} disabled={name.trim() === ""}>
             Create the metric
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

@@ -6,6 +6,7 @@ import { type Metric, MetricService } from "#proto/daybook/metric/v1/metric_pb.t
 import { Dialog } from "../../components/dialog.tsx";
 import { InlineError, TextField } from "../../components/field.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty } from "../../data/viewer.ts";
 
@@ -63,9 +64,7 @@ export function DescribeMetric({ metric, onClose }: { metric: Metric; onClose: (
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={update.isPending}>
-            Save
-          </button>
+          <SubmitButton isPending={update.isPending}>Save</SubmitButton>
         </footer>
       </form>
     </Dialog>

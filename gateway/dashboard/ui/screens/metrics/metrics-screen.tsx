@@ -72,7 +72,7 @@ export function MetricsScreen(): React.ReactNode {
           <>
             <EqualsApiCall call={apiCalls.listMetrics(source)} />
             {mayWrite && (
-              <button type="button" className="button" onClick={() => set({ create: "yes" })}>
+              <button type="button" className="button primary" onClick={() => set({ create: "yes" })}>
                 <Icon name="plus" />
                 Create a metric
               </button>

@@ -10,7 +10,7 @@ import { ErrorState } from "../../components/states.tsx";
 import { Skeleton } from "../../components/skeleton.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { Count } from "../../components/values.tsx";
-import { isTest, useProperty, useViewer } from "../../data/viewer.ts";
+import { titleOf, useProperty, useViewer } from "../../data/viewer.ts";
 import { Advice } from "./prometheus.tsx";
 import { rereadMs } from "./use-bus.ts";
 
@@ -45,10 +45,7 @@ export function Rollups(): React.ReactNode {
         <Select
           label="Property"
           value={property.id}
-          options={properties.map(({ id, name, mode }) => ({
-            value: id,
-            title: isTest({ mode } as Property) ? `${name} (test)` : name,
-          }))}
+          options={properties.map((each) => ({ value: each.id, title: titleOf(each) }))}
           onChange={setChosen}
         />
         <button type="button" className="button" onClick={() => setAsked(true)}>

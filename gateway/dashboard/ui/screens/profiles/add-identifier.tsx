@@ -6,6 +6,7 @@ import { ComboBox } from "../../components/combo-box.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { InlineError, TextField } from "../../components/field.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty } from "../../data/viewer.ts";
 import { useRereadProfiles } from "./reread.ts";
@@ -74,9 +75,9 @@ export function AddIdentifier({ to: profile, onClose }: { to: Profile; onClose: 
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={add.isPending || value.trim() === ""}>
+          <SubmitButton isPending={add.isPending} disabled={value.trim() === ""}>
             Add the identifier
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

@@ -5,6 +5,7 @@ import { AttributeOperator, type Profile, ProfileService } from "#proto/daybook/
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { TextArea, TextField } from "../../components/field.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty } from "../../data/viewer.ts";
 import { type Attribute, attributesOf } from "./attributes.ts";
@@ -125,13 +126,9 @@ export function EditAttribute({
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="submit"
-            className="button primary"
-            disabled={update.isPending || fault !== undefined || name === ""}
-          >
+          <SubmitButton isPending={update.isPending} disabled={fault !== undefined || name === ""}>
             Write
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

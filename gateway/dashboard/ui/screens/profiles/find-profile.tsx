@@ -7,6 +7,7 @@ import { useState } from "react";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { type FoundProfile, ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { InlineError, SearchField } from "../../components/field.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useProperty } from "../../data/viewer.ts";
 
@@ -113,9 +114,9 @@ export function FindForm({
             finding.clear();
           }}
         />
-        <button type="submit" className="button" disabled={finding.isPending || text.trim() === ""}>
+        <SubmitButton className="button" isPending={finding.isPending} disabled={text.trim() === ""}>
           {finding.isPending ? "Looking …" : "Find"}
-        </button>
+        </SubmitButton>
       </form>
       <div role="status" className="find-note">
         {field ?? finding.nothing}

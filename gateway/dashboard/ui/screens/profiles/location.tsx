@@ -6,6 +6,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { TextField } from "../../components/field.tsx";
 import { KeyValues, Section } from "../../components/page.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { useRereadProfiles } from "./reread.ts";
@@ -106,9 +107,9 @@ function EditLocation({ of: profile, onClose }: { of: Profile; onClose: () => vo
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="button primary" disabled={update.isPending || changed.length === 0}>
+          <SubmitButton isPending={update.isPending} disabled={changed.length === 0}>
             Write
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>

@@ -8,6 +8,7 @@ import { InlineError, Segments } from "../../components/field.tsx";
 import { Skeleton } from "../../components/skeleton.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { useProperty } from "../../data/viewer.ts";
 import { titleOf } from "./attributes.ts";
 import { FindForm, useFinding } from "./find-profile.tsx";
@@ -187,13 +188,13 @@ function Previewed({
         <button type="button" className="button" onClick={onClose}>
           Cancel
         </button>
-        <button
-          type="submit"
+        <SubmitButton
           className="button dangerous"
-          disabled={merge.isPending || !preview.data || !events.data || preview.isFetching}
+          isPending={merge.isPending}
+          disabled={!preview.data || !events.data || preview.isFetching}
         >
           Merge for good
-        </button>
+        </SubmitButton>
       </footer>
     </form>
   );

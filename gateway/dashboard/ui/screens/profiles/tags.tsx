@@ -6,6 +6,7 @@ import { type Profile, ProfileService, ProfileStatus } from "#proto/daybook/prof
 import { InlineError, TextField } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Section } from "../../components/page.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { useRereadProfiles } from "./reread.ts";
@@ -65,9 +66,9 @@ export function Tags({ of: profile }: { of: Profile }): React.ReactNode {
             onChange={setText}
             error={fault}
           />
-          <button type="submit" className="button" disabled={update.isPending || text.trim() === ""}>
+          <SubmitButton className="button" isPending={update.isPending} disabled={text.trim() === ""}>
             Add
-          </button>
+          </SubmitButton>
         </form>
       )}
       <InlineError error={fault === undefined ? update.error : undefined} />

@@ -8,6 +8,7 @@ import { ComboBox } from "../../components/combo-box.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { InlineError, TextField } from "../../components/field.tsx";
 import { toast } from "../../components/toasts.tsx";
+import { SubmitButton } from "../../components/submit-button.tsx";
 import { useRereadViewer } from "../../data/viewer.ts";
 import { currencyChoices, zoneChoices } from "./choices.ts";
 
@@ -39,7 +40,7 @@ export function CreateProperty({ onClose }: { onClose: () => void }): React.Reac
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (!create.isPending) create.mutate({ name, mode, defaultCurrency: currency, timezone: zone });
+          create.mutate({ name, mode, defaultCurrency: currency, timezone: zone });
         }}
       >
         <TextField
@@ -71,14 +72,9 @@ export function CreateProperty({ onClose }: { onClose: () => void }): React.Reac
           <button type="button" className="button" onClick={onClose}>
             Cancel
           </button>
-          <button
-            type="submit"
-            className="button primary"
-            aria-disabled={create.isPending}
-            disabled={name.trim() === ""}
-          >
+          <SubmitButton isPending={create.isPending} disabled={name.trim() === ""}>
             Create the property
-          </button>
+          </SubmitButton>
         </footer>
       </form>
     </Dialog>
