@@ -1,6 +1,6 @@
 /**
- * The button that sends a form. While its act is under way it sends nothing and keeps the focus: a disabled button would
- * lose it, and Esc would reach what lies below the dialog.
+ * The button that sends a form. While its act is under way it sends nothing and keeps the focus: a disabled button
+ * would lose it, and Esc would reach what lies below the dialog.
  */
 export function SubmitButton({
   isPending,
