@@ -52,6 +52,8 @@ describe("a first run", () => {
   /** The name and password of the first member. The first field has the focus. */
   async function fillIn({ page }: Window): Promise<void> {
     const fields = ["ada@example.com", "Ada Lovelace", "a horse, a battery and a staple"];
+    // The page of the link first sends its token on, and is another one then.
+    await page.locator("input[name=email]:focus").waitFor();
     for (const [index, text] of fields.entries()) {
       if (index > 0) await page.keyboard.press("Tab");
       await page.keyboard.type(text);
