@@ -71,7 +71,7 @@ describeOnce("the dashboard", (daybook) => {
       found.push(...faults.map((fault) => `${path}, failing: ${fault}`));
     }
     expect(found).toEqual([]);
-  }, 300_000);
+  }, 600_000);
 
   /** Everything that the table of screens tells, and what there is not. */
   function places(): string[] {
