@@ -1,18 +1,23 @@
 /** The live stream: every event once or counted as skipped, over reconnects, until the session or the process ends. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
+import { createRegistry } from "#shared/rpc/server.ts";
 import { startSingleProcess, testCall, type SingleProcess, type TestProperty } from "../support/daybook.ts";
 import { newBrowser, sameOrigin, type Browser } from "../support/dashboard-http.ts";
+import { newMember } from "../support/members.ts";
 import { eventually } from "../support/processes.ts";
 
 const owner = new Owner();
+const registry = createRegistry();
 let daybook: SingleProcess;
 let property: TestProperty;
 let ada: Browser;
 
 beforeAll(async () => {
-  daybook = await startSingleProcess(owner);
+  daybook = await startSingleProcess(owner, { registry });
   property = await daybook.newProperty();
   ada = await newBrowser(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
 }, 120_000);
@@ -37,7 +42,7 @@ interface Stream {
 
 /** Opens a stream as EventSource does, and waits for its beginning. */
 async function open(
-  { cookie }: Browser,
+  { cookie }: Pick<Browser, "cookie">,
   { query = "", lastId, base = daybook.baseUrl }: { query?: string; lastId?: string; base?: string } = {},
 ): Promise<Stream> {
   const leaving = new AbortController();
@@ -156,6 +161,29 @@ describe("a live stream", () => {
     await expect(open(eve)).rejects.toThrow("too many live streams");
     for (const stream of streams) stream.leave();
     await eventually(() => open(eve).then((stream) => (stream.leave(), true as const)));
+  });
+
+  test("is not counted when its browser leaves before it begins", async () => {
+    const path = `/dashboard/${property.propertyId}/live`;
+    const { port, host } = new URL(daybook.baseUrl);
+    const leave = async (): Promise<void> => {
+      // Nobody has looked at her session yet, so that her request waits for it.
+      const eve = await newMember(daybook, [{ propertyId: property.propertyId, role: Role.VIEWER }]);
+      const cookie = `${eve.cookie.name}=${eve.cookie.value}`;
+      const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, "Sec-Fetch-Site: same-origin", `Cookie: ${cookie}`];
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(`${head.join("\r\n")}\r\n\r\n`, () => socket.resetAndDestroy());
+      await once(socket, "close");
+      // It waits for the same session, so it begins after the first request is through.
+      const later = await open({ cookie });
+      later.leave();
+      await later.ended;
+    };
+    await Promise.all(Array.from({ length: 5 }, leave));
+    await eventually(async () => {
+      const [gauge] = (await registry.getSingleMetric("daybook_dashboard_streams")?.get())?.values ?? [];
+      return gauge?.value === 0 || undefined;
+    });
   });
 
   test("ends soon after its session does", async () => {

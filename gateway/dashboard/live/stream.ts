@@ -110,6 +110,8 @@ function openStream(
   const { context, feeds } = streams;
   const { leaving } = context.readiness;
   if (leaving.aborted) throw serviceUnavailable(new Error("the gateway is about to stop"));
+  // A browser that left while its session was looked up emits no close any more.
+  if (reply.raw.destroyed) throw serviceUnavailable(new Error("the browser has gone"));
   const { id: memberId } = visit.viewer.member;
   countStream(streams, memberId);
 
