@@ -25,9 +25,11 @@ export function formatRelative(at: Date, now: Date): string {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+
 /** With seconds and zone, as the reader's own clock shows it. */
 export function formatAbsolute(at: Date): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" }).format(at);
+  return absolute.format(at);
 }
 
 /** As a Timestamp has it, to the microsecond: what the API shows. */
