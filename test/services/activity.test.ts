@@ -37,13 +37,13 @@ describeOnce("the overview of a property", (daybook) => {
     expect(results.filter(({ outcome }) => outcome.case !== "recorded")).toEqual([]);
   };
 
-  test("has the days of its time zone, exact values by currency, new profiles, and whether there are events", async () => {
+  test("has the days of its time zone, exact values by currency, and new profiles", async () => {
     const api = await daybook().newProperty();
     const { propertyId } = api;
     const { metrics } = daybook().clients;
     const describe = (fields = {}) => metrics.describeActivity({ propertyId, days: 3, timezone, ...fields }, testCall);
     const empty = await describe();
-    expect(empty).toMatchObject({ events: [0n, 0n, 0n], values: [], newProfiles: [0n, 0n, 0n], hasEvents: false });
+    expect(empty).toMatchObject({ events: [0n, 0n, 0n], values: [], newProfiles: [0n, 0n, 0n] });
     expect(empty.dayStarts.map(microsOf)).toEqual([2, 1, 0].map(dayStart));
     await newProfile(api);
     await newProfile(api);
@@ -70,7 +70,6 @@ describeOnce("the overview of a property", (daybook) => {
         { currency: "USD", sums: ["0", "5", "0"] },
       ],
       newProfiles: [0n, 0n, 2n],
-      hasEvents: true,
     });
     expect(microsOf(found.asOf)).toBeGreaterThan(0n);
     expect((await describe()).events).toEqual([1n, 2n, 4n]);

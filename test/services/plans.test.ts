@@ -36,7 +36,7 @@ import { operations as metricOperations } from "../../services/metric/sql/operat
 import { noteKeyUse } from "../../services/identity/sql/keys.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
-import { countByDay, findAnyEvents, sumActivity } from "../../services/metric/sql/activity.ts";
+import { countByDay, sumActivity } from "../../services/metric/sql/activity.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
 import { findMerges, findOrdinals } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
@@ -282,7 +282,6 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null, now, "", "", 10])],
   ["the days of some metrics", (db) => countByDay(db, [id, [id], 1, now, now, [now], 10])],
   ["the days of all metrics", (db) => sumActivity(db, [id, 1, now, now, [now], "a.b", 10]), ofAllMetrics],
-  ["whether there is any event", (db) => findAnyEvents(db, [id]), ofAllMetrics],
   [
     "sets to add to",
     (db) => readSets(db, [id, 1, [{ metric_id: id, period: now, source: "a", currency: "EUR", at: 0 }]]),

@@ -10,7 +10,7 @@ import type { MetricContext } from "../context.ts";
 import { lastDays, type Days } from "../domain/days.ts";
 import { addDecimals, formatDecimal, parseDecimal, zero } from "../domain/decimal.ts";
 import { createdMetric } from "../domain/system-metrics.ts";
-import { findAnyEvents, sumActivity, type ActivityRow } from "../sql/activity.ts";
+import { sumActivity, type ActivityRow } from "../sql/activity.ts";
 import { readProperties } from "../sql/properties.ts";
 import { readAsOf } from "../watermark.ts";
 
@@ -31,10 +31,7 @@ export function describeActivity(context: MetricContext): ServiceImpl<typeof Met
         const reader = context.reads.of(property, signal);
         // Read before the data, so that every event up to as_of is in the answer.
         const { counted } = await readAsOf(context.events, reader, propertyId, onwardReadOptions(handlerContext));
-        const { rows, starts, any } = await reader.inSnapshot(async (snapshot) => ({
-          ...(await readDays(snapshot, property, asked)),
-          any: await findAnyEvents(snapshot, [property]),
-        }));
+        const { rows, starts } = await reader.inSnapshot((snapshot) => readDays(snapshot, property, asked));
         const length = starts.length;
         const wanted = rows.filter(({ is_system: isSystem }) => !(withoutSystem && isSystem));
         return create(DescribeActivityResponseSchema, {
@@ -46,7 +43,6 @@ export function describeActivity(context: MetricContext): ServiceImpl<typeof Met
             length,
           ),
           asOf: toTimestamp(counted),
-          hasEvents: any[0]?.found === true,
         });
       },
       signal,

@@ -54,14 +54,6 @@ export const sumActivity = statement<
    GROUP BY 1, 2, 3, 4`,
 );
 
-/** Whether any event was counted, other than the platform's own. */
-export const findAnyEvents = statement<[property: Uuid], { found: boolean }>(
-  "metric.activity.find_any",
-  `SELECT EXISTS (
-     SELECT FROM metric.metrics WHERE property_id = $1 AND NOT system AND event_count > 0
-   ) AS found`,
-);
-
 /** Counts the events of metrics by day. Reads at most `rollupsMax` roll-ups. */
 export const countByDay = statement<
   [
