@@ -20,7 +20,8 @@ export function countRecentEvents({
   return async ({ propertyId, minutes, withoutSystem }, { signal }) => {
     const property = decodeId("prop", propertyId, "property_id");
     if (minutes < 1 || minutes > minutesMax) {
-      throw new DaybookError("parameter_invalid", `There are 1 to ${minutesMax} minutes.`, { param: "minutes" });
+      const message = `\`minutes\` must be a whole number from 1 to ${minutesMax}.`;
+      throw new DaybookError("parameter_invalid", message, { param: "minutes" });
     }
     const reader = reads.of(property, signal);
     // Read before the events, so that all of them up to the watermark are counted.

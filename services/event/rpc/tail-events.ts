@@ -33,7 +33,8 @@ export function tailEvents({ reads, clock, profiles }: EventContext): ServiceImp
   return async (request, handlerContext) => {
     const { propertyId, profileId, limit } = request;
     if (limit < 0 || limit > eventsMax) {
-      throw new DaybookError("parameter_invalid", `A tail has 0 to ${eventsMax} events.`, { param: "limit" });
+      const message = `\`limit\` must be a whole number from 0 to ${eventsMax}.`;
+      throw new DaybookError("parameter_invalid", message, { param: "limit" });
     }
     const property = decodeId("prop", propertyId, "property_id");
     const after = request.after && placeOf(request.after);
@@ -100,10 +101,12 @@ async function readShown(reader: Queryable, property: Uuid, ids: readonly Uuid[]
 }
 
 function placeOf({ time, eventId }: EventPosition): Place {
-  if (!time) throw new DaybookError("parameter_missing", "A position has a time.", { param: "after.time" });
+  if (!time) throw new DaybookError("parameter_missing", "`after.time` is missing.", { param: "after.time" });
   const micros = fromTimestamp(time);
   if (micros < 0 || micros > latestMicros) {
-    throw new DaybookError("parameter_invalid", "A position lies between 1970 and 9999.", { param: "after.time" });
+    throw new DaybookError("parameter_invalid", "`after.time` must lie between 1970 and 9999.", {
+      param: "after.time",
+    });
   }
   return { time: micros, id: decodeId("evt", eventId, "after.event_id") };
 }

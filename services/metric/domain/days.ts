@@ -22,7 +22,7 @@ export function lastDays({ days, timezone }: { days: number; timezone: string },
   const note = (param: string, message: string): void => {
     faults.push({ code: "parameter_invalid", message, param });
   };
-  if (days < 1 || days > daysMax) note("days", `There are 1 to ${daysMax} days.`);
+  if (days < 1 || days > daysMax) note("days", `\`days\` must be a whole number from 1 to ${daysMax}.`);
   const zone = findTimezone(timezone);
   if (zone === undefined) {
     note("timezone", '`timezone` must be the name of an IANA time zone such as "Europe/Lisbon".');

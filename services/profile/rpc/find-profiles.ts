@@ -26,11 +26,7 @@ interface Match {
 export function findProfiles({ reads }: ProfileContext): ServiceImpl<typeof ProfileService>["findProfiles"] {
   return async ({ propertyId, text }, { signal }) => {
     const property = decodeId("prop", propertyId, "property_id");
-    const wanted = text.trim();
-    if (wanted === "" || isLongerThan(text, valueLengthMax) || textProblem(text) !== undefined) {
-      const message = `A text to find has 1 to ${valueLengthMax} characters.`;
-      throw new DaybookError("parameter_invalid", message, { param: "text" });
-    }
+    const wanted = readText(text);
     return reads.of(property, signal).inSnapshot(async (snapshot) => {
       const types = await findIdentifierTypes(snapshot, [property, typesMax + 1]);
       const looked = types.slice(0, typesMax).map(({ type }) => type);
@@ -39,6 +35,18 @@ export function findProfiles({ reads }: ProfileContext): ServiceImpl<typeof Prof
       return create(FindProfilesResponseSchema, { profiles, isCut: types.length > typesMax });
     });
   };
+}
+
+/** @returns the text without spaces around it. @throws DaybookError */
+function readText(text: string): string {
+  const refuse = (reason: string): never => {
+    throw new DaybookError("parameter_invalid", `\`text\` ${reason}.`, { param: "text" });
+  };
+  // Before any other work on it.
+  if (isLongerThan(text, valueLengthMax)) refuse(`has at most ${valueLengthMax} characters`);
+  const problem = textProblem(text);
+  if (problem !== undefined) refuse(problem);
+  return text.trim() || refuse("has at least 1 character that is no space");
 }
 
 /** Each profile once, by the first match. */
