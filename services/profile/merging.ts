@@ -1,7 +1,7 @@
 /** What a merge of two profiles does: MergeProfiles carries it out, and PreviewMerge shows it. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Queryable } from "#shared/database/postgres.ts";
-import { parseJson } from "#shared/json/json.ts";
+import { canonicalJson, parseJson } from "#shared/json/json.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { identifiersPerProfileMax } from "#shared/values/identifiers.ts";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
@@ -89,7 +89,7 @@ export function survivorOf({ survivor, source, attributes, location, tags, prima
 export function conflictsOf({ survivor, source }: MergePlan): { attributes: string[]; location: string[] } {
   const mine = parseJson(survivor.attributes) as JsonObject;
   const theirs = parseJson(source.attributes) as JsonObject;
-  const isOther = (one: unknown, other: unknown): boolean => JSON.stringify(one) !== JSON.stringify(other);
+  const isOther = (one: unknown, other: unknown): boolean => canonicalJson(one) !== canonicalJson(other);
   return {
     attributes: Object.keys(theirs).filter((key) => Object.hasOwn(mine, key) && isOther(mine[key], theirs[key])),
     location: locationFields.filter((field) => {

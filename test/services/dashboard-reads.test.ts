@@ -84,12 +84,12 @@ describeOnce("reads of the dashboard", (daybook) => {
     const { profiles, events } = clients();
     const survivor = await newProfile(api, {
       identifiers: [email("a@example.com", true), { type: "card", value: "1" }],
-      attributes: { plan: "gold", same: { a: 1.0 }, own: 1 },
+      attributes: { plan: "gold", same: { a: 1, b: 2 }, own: 1 },
       location: { city: "Porto" },
     });
     const source = await newProfile(api, {
       identifiers: [email("b@example.com", true), { type: "phone", value: "+351910000123", is_primary: true }],
-      attributes: { plan: "free", same: { a: 1.0 }, theirs: 2 },
+      attributes: { plan: "free", same: { b: 2, a: 1 }, theirs: 2 },
       location: { city: "Lisbon", country: "PT" },
     });
     await profiles.updateTags({ propertyId, profileId: survivor.id, add: ["x", "y"] }, testCall);
