@@ -561,6 +561,21 @@ describe("admins", () => {
     ]);
   });
 
+  test("one who accepts an invitation to other roles leaves no invitation", async () => {
+    const admin = await newMember("ada@example.com", everywhere(Role.ADMIN));
+    await newMember("other@example.com", everywhere(Role.ADMIN));
+    const invite = (email: string, role: Role, invitedBy?: string) =>
+      one.inviteMember({ email, grants: everywhere(role), ...(invitedBy === undefined ? {} : { invitedBy }) });
+    const { invitation } = await invite("b@example.com", Role.ADMIN, admin.memberId);
+    const accept = async (role: Role) => {
+      const { token } = await invite("ada@example.com", role);
+      await one.acceptLink({ tokenHash: hash(token), password, visitor });
+      return (await one.listInvitations({})).invitations.map(({ id }) => id);
+    };
+    expect(await accept(Role.ADMIN)).toEqual([invitation?.id]);
+    expect(await accept(Role.VIEWER)).toEqual([]);
+  });
+
   test("members come in pages", async () => {
     const made: string[] = [];
     for (let index = 0; index < 7; index++) {

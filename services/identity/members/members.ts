@@ -1,13 +1,13 @@
 /** Members: what is checked of them, and how they are shown. */
 import { create } from "@bufbuild/protobuf";
 import { MemberSchema, type Member } from "#proto/daybook/identity/v1/members_pb.ts";
-import type { Queryable, Transaction } from "#shared/database/postgres.ts";
+import type { Transaction } from "#shared/database/postgres.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { encodeId } from "#shared/values/ids.ts";
 import { readValue } from "#shared/values/identifiers.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import { hasEverywhere, type Grant } from "../domain/roles.ts";
-import { endInvitationsTo, endSetupLinks } from "../sql/member-links.ts";
+import { endInvitationsBy, endInvitationsTo, endSetupLinks } from "../sql/member-links.ts";
 import { countMembers, findOtherAdmin, type MemberRow } from "../sql/members.ts";
 import { toRoleGrant } from "./grants.ts";
 
@@ -41,14 +41,19 @@ export async function makeRoom(tx: Transaction, email: string): Promise<void> {
 }
 
 /**
- * Checks that an admin of all properties is left after a change of a member, in a transaction that holds the lock of
- * all members.
+ * Prepares new roles of a member, or her removal, in a transaction that holds the lock of all members. If she will be
+ * no admin of all properties, the invitations that she made end: one that she made for herself would let her back in.
  * @param grants those that she will have; empty when she goes.
- * @throws DaybookError `invalid_state_transition`
+ * @throws DaybookError `invalid_state_transition` when no admin of all properties would be left.
  */
-export async function checkAdminLeft(database: Queryable, member: MemberRow, grants: readonly Grant[]): Promise<void> {
-  if (!member.is_admin || hasEverywhere(grants, "members:manage")) return;
-  const [other] = await findOtherAdmin(database, [member.id]);
+export async function prepareRoles(tx: Transaction, member: MemberRow, grants: readonly Grant[]): Promise<void> {
+  if (hasEverywhere(grants, "members:manage")) return;
+  if (member.is_admin) await checkOtherAdmin(tx, member);
+  await endInvitationsBy(tx, [member.id]);
+}
+
+async function checkOtherAdmin(tx: Transaction, member: MemberRow): Promise<void> {
+  const [other] = await findOtherAdmin(tx, [member.id]);
   if (other) return;
   const message = "No admin of all properties would be left. Make somebody else an admin first.";
   throw new DaybookError("invalid_state_transition", message, { param: "member_id" });

@@ -13,7 +13,7 @@ import { checkName } from "../domain/names.ts";
 import { readNewPassword } from "../domain/password.ts";
 import type { MemberContext } from "../members/context.ts";
 import { noSuchLink, readTokenHash } from "../members/links.ts";
-import { checkAdminLeft, makeRoom, mustHave, readEmail, toMember } from "../members/members.ts";
+import { makeRoom, mustHave, prepareRoles, readEmail, toMember } from "../members/members.ts";
 import { signalSessionEnding } from "../members/session-ending.ts";
 import { beginSession, toSession } from "../members/sessions.ts";
 import { findLink, takeLink, type LinkRow } from "../sql/member-links.ts";
@@ -95,7 +95,7 @@ async function acceptAs(tx: Transaction, { link, email, name, passwordHash, now 
   }
   await lockMember(tx, [known.id]);
   if (link.grants.length > 0) {
-    await checkAdminLeft(tx, known, link.grants);
+    await prepareRoles(tx, known, link.grants);
     await updateMember(tx, [known.id, null, grants]);
   }
   return mustHave(await setPassword(tx, [known.id, passwordHash]));

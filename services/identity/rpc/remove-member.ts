@@ -4,9 +4,9 @@ import { RemoveMemberResponseSchema, type MemberService } from "#proto/daybook/i
 import { withTransaction } from "#shared/database/postgres.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import type { MemberContext } from "../members/context.ts";
-import { checkAdminLeft, noSuchMember } from "../members/members.ts";
+import { noSuchMember, prepareRoles } from "../members/members.ts";
 import { signalSessionEnding } from "../members/session-ending.ts";
-import { endInvitationsBy, endInvitationsTo } from "../sql/member-links.ts";
+import { endInvitationsTo } from "../sql/member-links.ts";
 import { deleteMember, lockMember, lockMembers } from "../sql/members.ts";
 
 export function removeMember({ database, signals }: MemberContext): ServiceImpl<typeof MemberService>["removeMember"] {
@@ -16,10 +16,8 @@ export function removeMember({ database, signals }: MemberContext): ServiceImpl<
       await lockMembers(tx, []);
       const [member] = await lockMember(tx, [id]);
       if (!member) throw noSuchMember();
-      await checkAdminLeft(tx, member, []);
+      await prepareRoles(tx, member, []);
       await endInvitationsTo(tx, [member.email]);
-      // Else she could come back by one that she made for herself.
-      await endInvitationsBy(tx, [id]);
       await deleteMember(tx, [id]);
     });
     signalSessionEnding(signals, id);

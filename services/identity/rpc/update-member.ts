@@ -4,12 +4,11 @@ import { UpdateMemberResponseSchema, type MemberService } from "#proto/daybook/i
 import { withTransaction } from "#shared/database/postgres.ts";
 import { decodeId, nilUuid } from "#shared/values/ids.ts";
 import { checkName } from "../domain/names.ts";
-import { areSameGrants, hasEverywhere } from "../domain/roles.ts";
+import { areSameGrants } from "../domain/roles.ts";
 import type { MemberContext } from "../members/context.ts";
 import { readGrants } from "../members/grants.ts";
-import { checkAdminLeft, mustHave, noSuchMember, toMember } from "../members/members.ts";
+import { mustHave, noSuchMember, prepareRoles, toMember } from "../members/members.ts";
 import { signalSessionEnding } from "../members/session-ending.ts";
-import { endInvitationsBy } from "../sql/member-links.ts";
 import { endOtherSessions } from "../sql/member-sessions.ts";
 import { lockMember, lockMembers, updateMember as update } from "../sql/members.ts";
 
@@ -25,10 +24,8 @@ export function updateMember({ database, signals }: MemberContext): ServiceImpl<
       if (!member) throw noSuchMember();
       const isChange = grants.length > 0 && !areSameGrants(grants, member.grants);
       if (isChange) {
-        await checkAdminLeft(tx, member, grants);
+        await prepareRoles(tx, member, grants);
         await endOtherSessions(tx, [id, kept]);
-        // Else she could come back by one that she made for herself.
-        if (!hasEverywhere(grants, "members:manage")) await endInvitationsBy(tx, [id]);
       }
       const changed = await update(tx, [id, name ?? null, isChange ? JSON.stringify(grants) : null]);
       return { row: mustHave(changed), hasNewRoles: isChange };
