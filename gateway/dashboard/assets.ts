@@ -1,9 +1,9 @@
 /** The files of the dashboard in the browser, as Vite has built them. They are read once; nothing else is served. */
-import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
+import { entityTagOf, hasTag } from "../caching.ts";
 import { scriptPath, stylePath } from "./pages/layout.ts";
 
 /** The app, as it was built. */
@@ -63,8 +63,8 @@ function readAsset(file: string): Asset {
       return [];
     }
   });
-  const tag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
-  return { type: types[extname(file)] ?? "application/octet-stream", tag, bytes, encoded: new Map(encoded) };
+  const type = types[extname(file)] ?? "application/octet-stream";
+  return { type, tag: entityTagOf(bytes), bytes, encoded: new Map(encoded) };
 }
 
 /** Serves the files of a build, and those of the pages without script. */
@@ -91,8 +91,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset, c
     vary: "Accept-Encoding",
     "cross-origin-resource-policy": "same-origin",
   });
-  const known = request.headers["if-none-match"]?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
-  if (known.includes(tag) || known.includes("*")) return reply.code(304).send();
+  if (hasTag(request, tag)) return reply.code(304).send();
   if (coding !== undefined) void reply.header("content-encoding", coding);
   return reply.type(asset.type).send(bytes);
 }

@@ -1,8 +1,8 @@
 /** `/openapi.json`, and `/docs` with the same as pages and the guides. Caches must revalidate them. */
-import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { entityTagOf, hasTag } from "../caching.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { guidePaths, readGuides } from "./guides.ts";
 import { scriptPath, stylePath } from "./layout.ts";
@@ -54,9 +54,8 @@ function sendCacheable(
   reply: FastifyReply,
   { type, text }: { type: string; text: string },
 ): FastifyReply {
-  const tag = `"${hash("sha256", text, "base64url").slice(0, 22)}"`;
+  const tag = entityTagOf(text);
   void reply.headers({ etag: tag, "cache-control": "no-cache" });
-  const known = request.headers["if-none-match"]?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
-  if (known.includes(tag) || known.includes("*")) return reply.code(304).send();
+  if (hasTag(request, tag)) return reply.code(304).send();
   return reply.type(type).send(text);
 }
