@@ -65,7 +65,7 @@ export function createSessions(members: Client<typeof MemberService>, memberEnds
       }
       return known.viewer;
     },
-    isKnown: (token) => Boolean(viewers.get(hashOf(token), { allowStale: true })?.viewer),
+    isKnown: (token) => tokenPattern.test(token) && Boolean(viewers.get(hashOf(token), { allowStale: true })?.viewer),
     forget: (token) => void viewers.delete(hashOf(token)),
   };
 }

@@ -153,6 +153,9 @@ describe("a live stream", () => {
     for (const query of ["?after=nonsense", "?profile_id=nobody", "?with_system=1", "?type=a&type=b"]) {
       expect([query, await statusOf(query, { cookie, ...sameOrigin })]).toEqual([query, 400]);
     }
+    for (const lastId of ["nonsense", "A".repeat(10_000)]) {
+      expect(await statusOf("", { cookie, ...sameOrigin, "last-event-id": lastId })).toBe(400);
+    }
   });
 
   test("has a limit for each member", async () => {

@@ -65,8 +65,7 @@ export function liveRoutes(app: FastifyInstance, context: DashboardContext, regi
       checkRight(visit, propertyId);
       const query = (name: string): string | undefined => readText(name, request.query[name]);
       const filter = readFilter(propertyId, query);
-      const lastId = request.headers["last-event-id"];
-      const after = (typeof lastId === "string" && lastId !== "" ? lastId : undefined) ?? query("after");
+      const after = readText("Last-Event-ID", request.headers["last-event-id"]) ?? query("after");
       const place = after === undefined ? undefined : readPosition(after);
       return openStream(streams, reply, { visit, filter, place });
     },
