@@ -1,6 +1,6 @@
 /** Writes one attribute of a profile: its exact JSON text. */
 import { useMutation } from "@connectrpc/connect-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { AttributeOperator, type Profile, ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { ConfirmDialog, Dialog } from "../../components/dialog.tsx";
 import { TextArea, TextField } from "../../components/field.tsx";
@@ -40,7 +40,9 @@ export function EditAttribute({
   const fields = update.error ? [...failureOf(update.error).fields] : [];
   const atPath = fields.find(([param]) => param.includes(".path"))?.[1];
   const atValue = fields.find(([param]) => param.startsWith("attribute") && !param.includes(".path"))?.[1];
-  const now = attributesOf(profile.attributesJson).find((other) => other.name === name)?.json;
+  // All attributes can have 256 KB, so they are not parsed at each key that is typed.
+  const stored = useMemo(() => attributesOf(profile.attributesJson), [profile.attributesJson]);
+  const now = stored.find((other) => other.name === name)?.json;
   const write = (op: AttributeOperator): void =>
     update.mutate({
       propertyId,

@@ -1,6 +1,7 @@
 /** What a merge would do: who stays, what moves, what is lost. */
 import type { CountProfileEventsResponse } from "#proto/daybook/event/v1/event_pb.ts";
 import type { PreviewMergeResponse, Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { useMemo } from "react";
 import { Badge, KeyValues } from "../../components/page.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { attributesOf, titleOf } from "./attributes.ts";
@@ -35,7 +36,7 @@ export function MergePreview({
   const { moved, demotedIdentifierIds, mergedIntoSource } = preview;
   const movedIds = new Set(moved?.identifierIds);
   const identifiers = source.identifiers.filter(({ id }) => movedIds.has(id));
-  const lost = lostIn(survivor, source, preview);
+  const lost = useMemo(() => lostIn(survivor, source, preview), [survivor, source, preview]);
   return (
     <>
       <div className="merge-sides">

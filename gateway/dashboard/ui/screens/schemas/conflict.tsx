@@ -1,5 +1,6 @@
 /** Which types a path has in the latest events or profiles, with one of each to look at. */
 import { useQuery } from "@connectrpc/connect-query";
+import { useMemo } from "react";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { ProfileService, ProfileSort } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Copy } from "../../components/copy.tsx";
@@ -26,12 +27,17 @@ export function Conflict({ schema, path }: { schema: Schema; path: string }): Re
     { enabled: !isOfEvents },
   );
   const { isError, error, refetch } = isOfEvents ? events : profiles;
-  const items = isOfEvents
-    ? events.data?.events.map(({ id, propertiesJson }) => ({ id, json: propertiesJson }))
-    : profiles.data?.profiles.map(({ id, attributesJson }) => ({ id, json: attributesJson }));
+  const items = useMemo(
+    () =>
+      isOfEvents
+        ? events.data?.events.map(({ id, propertiesJson }) => ({ id, json: propertiesJson }))
+        : profiles.data?.profiles.map(({ id, attributesJson }) => ({ id, json: attributesJson })),
+    [isOfEvents, events.data, profiles.data],
+  );
+  // Each item can have 256 KB of JSON, so it is parsed when it comes and not at each render.
+  const seen = useMemo(() => items && countTypes(items, path), [items, path]);
   if (isError) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (!items) return <Skeleton lines={2} />;
-  const seen = countTypes(items, path);
+  if (!items || !seen) return <Skeleton lines={2} />;
   return (
     <div className="schema-types">
       <p className="muted">

@@ -1,7 +1,7 @@
 /** Schemas: what attributes of profiles and properties of events were seen to be, and where their types conflict. */
 import { useInfiniteQuery, useQuery } from "@connectrpc/connect-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useMemo } from "react";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { apiCalls } from "../../api-calls.ts";
@@ -57,12 +57,6 @@ export function SchemasScreen(): React.ReactNode {
       enabled: mayReadMetrics,
     },
   );
-  // A link to one schema works wherever it is in the list.
-  const linked = useQuery(
-    MetricService.method.getMetrics,
-    { propertyId, metricIds: [of ?? ""] },
-    { enabled: mayReadMetrics && of !== undefined && of !== "profile" },
-  );
   const { hasNextPage, isFetching, isError, fetchNextPage } = types;
   const pages = types.data?.pages ?? [];
   const searchesOn = (find !== "" || show !== undefined) && hasNextPage && pages.length < searchedPagesMax;
@@ -70,15 +64,25 @@ export function SchemasScreen(): React.ReactNode {
     if (searchesOn && !isFetching && !isError) void fetchNextPage();
   }, [searchesOn, isFetching, isError, fetchNextPage]);
 
-  const all = [
-    ...(attributes.data ? [schemaOfAttributes(attributes.data.schemaJson)] : []),
-    ...pages.flatMap(({ metrics }) => metrics.map(schemaOfMetric)),
-  ];
+  const all = useMemo(
+    () => [
+      ...(attributes.data ? [schemaOfAttributes(attributes.data.schemaJson)] : []),
+      ...(types.data?.pages ?? []).flatMap(({ metrics }) => metrics.map(schemaOfMetric)),
+    ],
+    [attributes.data, types.data],
+  );
+  const listed = all.find(({ id }) => id === of);
+  // A link to one schema works wherever it is in the list.
+  const linked = useQuery(
+    MetricService.method.getMetrics,
+    { propertyId, metricIds: [of ?? ""] },
+    { enabled: mayReadMetrics && of !== undefined && of !== "profile" && !listed },
+  );
   const isEmpty = all.every(({ paths }) => paths.length === 0);
   const wanted = isEmpty ? [] : all.filter((schema) => isWanted(schema, find, show));
   const isLoading = attributes.isPending || (mayReadMetrics && types.isPending) || (wanted.length === 0 && searchesOn);
   const linkedMetric = linked.data?.metrics[0];
-  const open = all.find(({ id }) => id === of) ?? (linkedMetric && schemaOfMetric(linkedMetric));
+  const open = listed ?? (linkedMetric && schemaOfMetric(linkedMetric));
   const set = (next: {
     find?: string | undefined;
     show?: "conflicts" | undefined;
