@@ -68,24 +68,7 @@ export function visitsByDay(start: number, days: number, total: number): number[
   });
 }
 
-/** How far the clocks of a place are ahead of UTC on a day. @param midnight of the day, UTC. */
+/** How far the clocks of a place are ahead of UTC on a day, in milliseconds. @param midnight of the day, UTC. */
 export function clockAhead(midnight: number, timezone: string): number {
-  const key = `${timezone} ${midnight}`;
-  const known = offsets.get(key);
-  if (known !== undefined) return known;
-  if (offsets.size >= offsetsMax) offsets.clear();
-  const formatter =
-    formatters.get(timezone) ?? new Intl.DateTimeFormat("en", { timeZone: timezone, timeZoneName: "longOffset" });
-  formatters.set(timezone, formatter);
-  // Such as "GMT+01:00", or "GMT" alone.
-  const name = formatter.formatToParts(midnight).find(({ type }) => type === "timeZoneName")?.value ?? "";
-  const [, sign, hour = "0", minute = "0"] = /GMT([+-])(\d\d):(\d\d)/.exec(name) ?? [];
-  const offset = (sign === "-" ? -1 : 1) * (Number(hour) * 60 + Number(minute)) * 60_000;
-  offsets.set(key, offset);
-  return offset;
+  return Temporal.Instant.fromEpochMilliseconds(midnight).toZonedDateTimeISO(timezone).offsetNanoseconds / 1_000_000;
 }
-
-// They are slow, and all visits of a day have the same answer.
-const offsetsMax = 10_000;
-const offsets = new Map<string, number>();
-const formatters = new Map<string, Intl.DateTimeFormat>();
