@@ -183,10 +183,9 @@ describe("a live stream", () => {
       await later.ended;
     };
     await Promise.all(Array.from({ length: 5 }, leave));
-    await eventually(async () => {
-      const [gauge] = (await registry.getSingleMetric("daybook_dashboard_streams")?.get())?.values ?? [];
-      return gauge?.value === 0 || undefined;
-    });
+    await expect
+      .poll(async () => (await registry.getSingleMetric("daybook_dashboard_streams")?.get())?.values[0]?.value)
+      .toBe(0);
   });
 
   test("ends soon after its session does", async () => {
