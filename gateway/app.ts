@@ -13,7 +13,7 @@ import { compatDefaults, edgeDefaults, type CompatSettings, type EdgeSettings } 
 import { docsRoutes } from "./docs/routes.ts";
 import { createHttp } from "./http.ts";
 import { createEnds } from "./ends.ts";
-import { createKeyUse } from "./key-use.ts";
+import { createCallerUse } from "./caller-use.ts";
 import { createCursors } from "./cursor.ts";
 import { dashboardDefaults, type DashboardSettings } from "./dashboard/settings.ts";
 import { dashboardSurface } from "./dashboard/surface.ts";
@@ -53,9 +53,9 @@ export interface GatewayContext {
   edge?: Partial<EdgeSettings> | undefined;
   /** Shared with the internal health endpoint; by default the gateway makes its own from the clients. */
   readiness?: Readiness | undefined;
-  /** Signals of keys that end. Without them a cached key lives until callerAgeMsMax. */
+  /** Signals of keys and installations that end. Without them a cached caller lives until callerAgeMsMax. */
   signals?: Signals | undefined;
-  /** Maximum age of cached keys, 5 s by default. */
+  /** Maximum age of cached callers, 5 s by default. */
   callerAgeMsMax?: number | undefined;
   /** Settings of the compatibility surface; compatDefaults by default. */
   compat?: CompatSettings | undefined;
@@ -77,9 +77,9 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
 
   const { identity } = clients;
   const shares = createRateShares({ identity, clock, limits, log });
-  const keyUse = createKeyUse(identity, clock, log);
+  const callerUse = createCallerUse(identity, clock, log);
   const operations = createOperations(identity, log);
-  const keyEnds = createEnds(
+  const callerEnds = createEnds(
     context.signals,
     KeyEndingSchema.typeName,
     (payload) => fromBinary(KeyEndingSchema, payload).keyId,
@@ -91,7 +91,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(framingPlugin);
   await app.register(originPlugin, { publicUrl: edge.publicUrl });
   await app.register(rateLimitPlugin, { shares, addresses: createAddressWindows(shares.clock, limits.ordinary) });
-  await app.register(authenticationPlugin, { identity, shares, keyUse, keyEnds, callerAgeMsMax, limits });
+  await app.register(authenticationPlugin, { identity, shares, callerUse, callerEnds, callerAgeMsMax, limits });
   await app.register(revisionPlugin);
   await app.register(preconditionPlugin);
   await app.register(idempotencyPlugin, { operations });
@@ -131,7 +131,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   addMethodNotAllowed();
 
   app.addHook("onClose", async () => {
-    await Promise.all([recording.drain(), profiles.drain(), shares.close(), keyUse.close(), operations.close()]);
+    await Promise.all([recording.drain(), profiles.drain(), shares.close(), callerUse.close(), operations.close()]);
   });
   return app;
 }

@@ -11,13 +11,13 @@ import { modeOfKey } from "#shared/values/key-form.ts";
 import { newestRevision, revisions, type Revision } from "#shared/values/revisions.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
 import type { Ends } from "../ends.ts";
-import type { KeyUse } from "../key-use.ts";
+import type { CallerUse } from "../caller-use.ts";
 import type { RateLimits, RateWindow } from "../rate/limits.ts";
 import type { RateShares } from "../rate/shares.ts";
 import { revisionAsked } from "./revision.ts";
 
 export interface Caller {
-  keyId: string;
+  callerId: string;
   propertyId: string;
   livemode: boolean;
   scopes: ReadonlySet<string>;
@@ -60,15 +60,15 @@ const bothWindows: readonly RateWindow[] = ["ordinary", "backfill"];
 export interface AuthenticationOptions {
   identity: Client<typeof IdentityService>;
   shares: RateShares;
-  keyUse: KeyUse;
-  keyEnds: Ends;
+  callerUse: CallerUse;
+  callerEnds: Ends;
   callerAgeMsMax: number;
   /** Limits of keys that have none of their own. */
   limits: RateLimits;
 }
 
 export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, options) => {
-  const { shares, keyUse, keyEnds } = options;
+  const { shares, callerUse, callerEnds } = options;
   // Keyed by the hash of the secret. Invalid keys are cached too, so that repeated guesses do not reach the database.
   const callers = new LRUCache<string, { caller: Caller | null }, readonly RateWindow[]>({
     max: callersMax,
@@ -76,14 +76,14 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     // The stale entry supplies the key id, so that no share is requested that is held already.
     noDeleteOnStaleGet: true,
     fetchMethod: async (secretHash, before, { context }) => ({
-      caller: await authenticate(options, Buffer.from(secretHash, "hex"), before?.caller?.keyId, context),
+      caller: await authenticate(options, Buffer.from(secretHash, "hex"), before?.caller?.callerId, context),
     }),
   });
 
   // Hashes with a lookup under way. A request for one of them joins that lookup and does not count as a guess.
   const asking = new Set<string>();
   const isOutdated = (caller: Caller | null): boolean =>
-    caller !== null && keyEnds.isOutdated(caller.keyId, caller.askedAtMs);
+    caller !== null && callerEnds.isOutdated(caller.callerId, caller.askedAtMs);
   async function lookUp(secretHash: string, windows: readonly RateWindow[]): Promise<Caller | null> {
     let known = callers.get(secretHash);
     if (known && !isOutdated(known.caller)) return known.caller;
@@ -152,7 +152,7 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     request.caller = caller;
     request.revision = revisionAsked(request) ?? caller.revision;
     // Counted before the costlier checks, so a request without the scope counts too.
-    keyUse.note(caller);
+    callerUse.note(caller);
     if (rateByBody) shares.prepare(caller, windows);
     else await app.takeRate(request, reply, "ordinary");
     if (scope !== null) requireScope(caller, scope);
@@ -169,19 +169,19 @@ export function requireScope(caller: Caller, scope: string): void {
 async function authenticate(
   { identity, shares, limits }: AuthenticationOptions,
   secretHash: Buffer,
-  keyId: string | undefined,
+  callerId: string | undefined,
   windows: readonly RateWindow[],
 ): Promise<Caller | null> {
   try {
     const call = systemCall("gateway");
-    const wishes = shares.wishes(keyId, windows);
+    const wishes = shares.wishes(callerId, windows);
     const noteTime = shares.clock.ask();
     const askedAtMs = performance.now();
     const { key, property, leases, now } = await identity.authenticateKey({ secretHash, wishes }, call);
     if (!key || !property || !now) throw new Error("identity answered without a key");
     noteTime(fromTimestamp(now));
     const caller: Caller = {
-      keyId: key.id,
+      callerId: key.id,
       propertyId: property.id,
       livemode: property.mode === Mode.LIVE,
       scopes: new Set(key.scopes),

@@ -113,7 +113,7 @@ function limitPages(app: FastifyInstance, limits: PageLimits, shortage: (holder:
 }
 
 function holderOf({ caller, ip }: FastifyRequest): string {
-  return caller?.keyId ?? clientOf(ip);
+  return caller?.callerId ?? clientOf(ip);
 }
 
 /** The client never reads this error. */

@@ -48,5 +48,5 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** The request id and the caller, for RPC calls. */
 export function callOf(request: FastifyRequest): Call {
-  return { requestId: request.id, caller: request.caller?.keyId ?? "gateway" };
+  return { requestId: request.id, caller: request.caller?.callerId ?? "gateway" };
 }

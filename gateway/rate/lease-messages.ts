@@ -21,12 +21,18 @@ export const messageOfWindow = { ordinary: WindowMessage.ORDINARY, backfill: Win
 
 /** @param number of the window. */
 export function toUnused(
-  { propertyId, keyId }: { propertyId: string; keyId: string },
+  { propertyId, callerId }: { propertyId: string; callerId: string },
   window: RateWindow,
   number: number,
   count: number,
 ): Unused {
-  return { propertyId, keyId, window: messageOfWindow[window], startsAt: toTimestamp(startOfWindow(number)), count };
+  return {
+    propertyId,
+    keyId: callerId,
+    window: messageOfWindow[window],
+    startsAt: toTimestamp(startOfWindow(number)),
+    count,
+  };
 }
 
 export function toGrant({ startsAt, granted, left, limit }: Lease): Grant {

@@ -1,4 +1,4 @@
-/** Rate limits: two fixed windows of a minute for each key. */
+/** Rate limits: two fixed windows of a minute for each key or installation. */
 
 /** Requests a minute. */
 export interface RateLimits {

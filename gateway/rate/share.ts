@@ -1,4 +1,4 @@
-/** A gateway's share of a key's windows, and how many requests it should lease next. shares.ts leases them. */
+/** A gateway's share of a caller's windows, and how many requests it should lease next. shares.ts leases them. */
 
 /** One window. */
 export interface Pool {
@@ -33,7 +33,7 @@ function smallestShare(limit: number): number {
   return Math.min(shareDefaultMax, Math.ceil(limit / 100));
 }
 
-/** The share of one of a key's two windows: the current minute and the next. */
+/** The share of one of a caller's two windows: the current minute and the next. */
 export class Share {
   current: Pool;
   next: Pool | undefined;
@@ -104,7 +104,7 @@ export class Share {
 
   /**
    * Keeps twice the use since the last tick, or the smallest share if that is more, and releases the excess. The
-   * smallest share is released too once the key is idle, or near the end of a window of which more than half is leased.
+   * smallest share is released too once the caller is idle, or near the end of a window of which more than half is leased.
    * @returns the number of requests to return to identity.
    */
   tick(isEnding: boolean): number {

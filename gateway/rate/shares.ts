@@ -1,11 +1,11 @@
 /**
- * Rate limits of keys over all gateways, without a round trip for each request. A gateway leases shares of a window
+ * Rate limits of callers (keys and installations of apps) over all gateways, without a round trip for each request. A gateway leases shares of a window
  * from the identity service and admits requests from its share in memory. It leases more before a share is used up; a
  * share grows with the rate of use. Near the end of a window's limit shares get small, so that little of the limit is
- * left unused; unneeded requests are returned. A key's first share comes with its authentication, the next window's
+ * left unused; unneeded requests are returned. A caller's first share comes with its authentication, the next window's
  * before it begins.
  *
- * Only leased requests are admitted, so all gateways together never exceed a limit. Requests of a key wait for one
+ * Only leased requests are admitted, so all gateways together never exceed a limit. Requests of a caller wait for one
  * shared lease only while its share is used up and the window is not. If the lease fails they get 503, because nobody
  * knows whether the limit is reached. A share that is lost with its gateway or with an answer counts as used until the
  * next window.
@@ -29,31 +29,31 @@ import { messageOfWindow, toGrant, toUnused, type Unused, type Wish } from "./le
 import { Share, shareDefaultMax } from "./share.ts";
 import { createWindowClock, startOfWindow, type WindowClock } from "./window-clock.ts";
 
-export interface LimitedKey {
-  keyId: string;
+export interface LimitedCaller {
+  callerId: string;
   propertyId: string;
   limits: RateLimits;
 }
 
 export interface RateShares extends Closable {
   readonly clock: WindowClock;
-  /** The shares to lease together with an authentication. The key id is undefined while it is unknown. */
-  wishes(keyId: string | undefined, windows: readonly RateWindow[]): Wish[];
+  /** The shares to lease together with an authentication. The caller id is undefined while it is unknown. */
+  wishes(callerId: string | undefined, windows: readonly RateWindow[]): Wish[];
   /** Adds the shares that came with the authentication. */
-  learn(key: LimitedKey, leases: readonly Lease[]): void;
-  /** Starts to lease the current windows of a key unless they are known. */
-  prepare(key: LimitedKey, windows: readonly RateWindow[]): void;
+  learn(caller: LimitedCaller, leases: readonly Lease[]): void;
+  /** Starts to lease the current windows of a caller unless they are known. */
+  prepare(caller: LimitedCaller, windows: readonly RateWindow[]): void;
   /**
    * Takes a request from a window.
    * @throws DaybookError `service_unavailable` when no share could be leased
    */
-  take(key: LimitedKey, window: RateWindow): Promise<Rate>;
+  take(caller: LimitedCaller, window: RateWindow): Promise<Rate>;
   /** Reads a window without taking a request. */
-  peek(key: LimitedKey, window: RateWindow): Rate;
+  peek(caller: LimitedCaller, window: RateWindow): Rate;
 }
 
 interface Entry {
-  key: LimitedKey;
+  caller: LimitedCaller;
   window: RateWindow;
   share: Share;
   /** Leases under way, by window number. */
@@ -74,13 +74,13 @@ const waitMsMax = callTimeoutMs;
 const askAgainMs = 1_000;
 const failureMs = 250;
 const tickMs = 2_000;
-// The next window is leased this early. Longer than a cached key's maximum age (callerAgeMsMax), so that no known key
+// The next window is leased this early. Longer than a cached caller's maximum age (callerAgeMsMax), so that no known caller
 // has to wait: either it leases ahead, or its authentication brings the share.
 const aheadSeconds = 10;
 const endingSeconds = 15;
 const call = systemCall("gateway", callTimeoutMs);
 
-/** @param limits of keys that have none of their own. */
+/** @param limits of callers that have none of their own. */
 export function createRateShares(options: {
   identity: Client<typeof IdentityService>;
   clock: Clock;
@@ -92,20 +92,20 @@ export function createRateShares(options: {
   const entries = new Map<string, Entry>();
 
   /** @param number of the current window. */
-  function entryOf(key: LimitedKey, window: RateWindow, number: number): Entry {
-    const name = `${window} ${key.keyId}`;
+  function entryOf(caller: LimitedCaller, window: RateWindow, number: number): Entry {
+    const name = `${window} ${caller.callerId}`;
     let entry = entries.get(name);
     if (!entry) {
       if (entries.size >= entriesMax) makeRoom();
-      const share = new Share(number, key.limits[window]);
-      entry = { key, window, share, asking: new Map(), waiting: 0, askedAtMs: 0, failure: undefined };
+      const share = new Share(number, caller.limits[window]);
+      entry = { caller, window, share, asking: new Map(), waiting: 0, askedAtMs: 0, failure: undefined };
       entries.set(name, entry);
     }
     entry.share.moveTo(number);
     return entry;
   }
 
-  /** Evicts the key that was added first and has no lease under way, and returns its requests. */
+  /** Evicts the caller that was added first and has no lease under way, and returns its requests. */
   function makeRoom(): void {
     for (const [name, entry] of entries) {
       if (entry.asking.size > 0) continue;
@@ -126,9 +126,9 @@ export function createRateShares(options: {
   const asks = createBatcher<{ entry: Entry; number: number }, Lease>({
     async flush(_key, items) {
       const noteTime = clock.ask();
-      const wishes = items.map(({ entry: { key, window, share, waiting }, number }) => ({
-        propertyId: key.propertyId,
-        keyId: key.keyId,
+      const wishes = items.map(({ entry: { caller, window, share, waiting }, number }) => ({
+        propertyId: caller.propertyId,
+        keyId: caller.callerId,
         wish: wishOf(window, number, share.wanted(waiting, performance.now())),
       }));
       const { leases, now } = await identity.leaseRequests({ wishes }, call);
@@ -180,11 +180,11 @@ export function createRateShares(options: {
     return { limit: current.limit, remaining: current.left + current.unspent, resetSeconds, isOver };
   }
 
-  async function take(key: LimitedKey, window: RateWindow): Promise<Rate> {
+  async function take(caller: LimitedCaller, window: RateWindow): Promise<Rate> {
     const untilMs = performance.now() + waitMsMax;
     for (;;) {
       const { number, resetSeconds } = clock.now();
-      const entry = entryOf(key, window, number);
+      const entry = entryOf(caller, window, number);
       if (entry.share.spend()) {
         askAhead(entry, number, resetSeconds);
         return rateOf(entry, resetSeconds, false);
@@ -223,7 +223,7 @@ export function createRateShares(options: {
       const { share } = entry;
       share.moveTo(number);
       const count = share.tick(resetSeconds <= endingSeconds);
-      if (count > 0) unused.push(toUnused(entry.key, entry.window, number, count));
+      if (count > 0) unused.push(toUnused(entry.caller, entry.window, number, count));
       const isEmpty = share.current.unspent === 0 && share.next === undefined && entry.asking.size === 0;
       if (share.isIdle && isEmpty) entries.delete(name);
     }
@@ -234,11 +234,11 @@ export function createRateShares(options: {
 
   return {
     clock,
-    wishes(keyId, windows) {
+    wishes(callerId, windows) {
       const { number, resetSeconds } = clock.now();
       const numbers = resetSeconds <= aheadSeconds ? [number, number + 1] : [number];
       return windows.flatMap((window) => {
-        const share = keyId === undefined ? undefined : entries.get(`${window} ${keyId}`)?.share;
+        const share = callerId === undefined ? undefined : entries.get(`${window} ${callerId}`)?.share;
         share?.moveTo(number);
         return numbers
           .filter((each) => share?.lacks(each) ?? true)
@@ -249,24 +249,24 @@ export function createRateShares(options: {
           );
       });
     },
-    learn(key, leases) {
+    learn(caller, leases) {
       const { number } = clock.now();
       for (const lease of leases) {
         const window = lease.window === WindowMessage.BACKFILL ? "backfill" : "ordinary";
-        entryOf(key, window, number).share.add(toGrant(lease), performance.now());
+        entryOf(caller, window, number).share.add(toGrant(lease), performance.now());
       }
     },
-    prepare(key, windows) {
+    prepare(caller, windows) {
       const { number } = clock.now();
       for (const window of windows) {
-        const entry = entryOf(key, window, number);
+        const entry = entryOf(caller, window, number);
         if (entry.share.lacks(number)) void ask(entry, number);
       }
     },
     take,
-    peek(key, window) {
+    peek(caller, window) {
       const { number, resetSeconds } = clock.now();
-      return rateOf(entryOf(key, window, number), resetSeconds, false);
+      return rateOf(entryOf(caller, window, number), resetSeconds, false);
     },
     async close() {
       await ticking.close();
@@ -282,7 +282,7 @@ function release(entry: Entry): Unused[] {
   const pools = [entry.share.current, entry.share.next];
   return pools.flatMap((pool) => {
     if (!pool || pool.unspent === 0) return [];
-    const unused = toUnused(entry.key, entry.window, pool.number, pool.unspent);
+    const unused = toUnused(entry.caller, entry.window, pool.number, pool.unspent);
     pool.unspent = 0;
     return [unused];
   });

@@ -1,4 +1,4 @@
-/** Leases shares of the rate windows of keys. */
+/** Leases shares of the rate windows of callers. */
 import { create } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { LeaseSchema, RateWindow, type Lease, type LeaseWish } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -23,7 +23,7 @@ export interface Wish extends WindowRef {
   limitUnknown: boolean;
 }
 
-export type KeyWindow = WindowRef & { propertyId: Uuid; keyId: Uuid };
+export type CallerWindow = WindowRef & { propertyId: Uuid; callerId: Uuid };
 
 // A share is at most 1/4 of the limit, or 1/100 if the gateway does not know the limit.
 const knownPart = 4;
@@ -57,16 +57,16 @@ export function readWish({ window, startsAt, wanted, limitDefault, limitUnknown 
 }
 
 /** @throws DaybookError `parameter_conflict` if a window is there twice. */
-export function checkDistinct(windows: readonly KeyWindow[]): void {
+export function checkDistinct(windows: readonly CallerWindow[]): void {
   if (new Set(windows.map(idOf)).size < windows.length) {
     throw new DaybookError("parameter_conflict", "A window is there more than once.");
   }
 }
 
-/** Answers each lease request in order, with 0 requests for an unknown key or an invalid window. */
+/** Answers each lease request in order, with 0 requests for an unknown caller or an invalid window. */
 export async function lease(
   { database, clock }: ServiceContext,
-  wishes: readonly (Wish & KeyWindow)[],
+  wishes: readonly (Wish & CallerWindow)[],
 ): Promise<Lease[]> {
   checkDistinct(wishes);
   const now = clock.nowMicros();
@@ -77,7 +77,7 @@ export async function lease(
       : await leaseRequests(database, [
           granted.map((wish) => ({
             property_id: wish.propertyId,
-            key_id: wish.keyId,
+            caller_id: wish.callerId,
             name: wish.name,
             starts_at: wish.startsAt,
             wanted: wish.wanted,
@@ -87,7 +87,7 @@ export async function lease(
         ]);
   const rowOf = new Map(
     rows.map((row) => [
-      idOf({ propertyId: row.property_id, keyId: row.key_id, name: row.name, startsAt: row.starts_at }),
+      idOf({ propertyId: row.property_id, callerId: row.caller_id, name: row.name, startsAt: row.starts_at }),
       row,
     ]),
   );
@@ -104,8 +104,8 @@ export async function lease(
   });
 }
 
-function idOf({ propertyId, keyId, name, startsAt }: KeyWindow): string {
-  return `${propertyId} ${keyId} ${name} ${startsAt}`;
+function idOf({ propertyId, callerId, name, startsAt }: CallerWindow): string {
+  return `${propertyId} ${callerId} ${name} ${startsAt}`;
 }
 
 function invalid(message: string, param: string): DaybookError {

@@ -33,7 +33,7 @@ import {
 import { tailEvents } from "../../services/event/sql/tail.ts";
 import { readLowestWatermark, readWatermark } from "../../services/event/sql/writers.ts";
 import { operations as metricOperations } from "../../services/metric/sql/operations.ts";
-import { noteKeyUse } from "../../services/identity/sql/keys.ts";
+import { noteUse } from "../../services/identity/sql/caller-uses.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { countByDay, sumActivity } from "../../services/metric/sql/activity.ts";
@@ -174,7 +174,7 @@ const profiles = { property: id, status: "active", createdAt: any, updatedAt: an
 const events = { property: id, occurredAt: any, receivedAt: any, limit: 1 };
 
 const email = { type: "email", value: "a" };
-const window = { property_id: id, key_id: id, name: "ordinary", starts_at: now };
+const window = { property_id: id, caller_id: id, name: "ordinary", starts_at: now };
 const edit = { id, version: 0, new_version: 1, attributes: "{}", location: "{}", tags: "[]", updated_at: now };
 const metric = {
   id,
@@ -289,7 +289,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["a metric that is described", (db) => describeMetric(db, [id, id, "x", "a"])],
   ["leases", (db) => leaseRequests(db, [[{ ...window, wanted: 1, limit_default: 1, part: 4 }]])],
   ["leases given back", (db) => returnRequests(db, [[{ ...window, count: 1 }]])],
-  ["use of keys", (db) => noteKeyUse(db, [[{ property_id: id, id, used_at: now }]])],
+  ["use of callers", (db) => noteUse(db, [[{ property_id: id, id, used_at: now }]])],
   ["answers of operations", (db) => findOperations(db, [now, [{ property_id: id, key: "a" }]])],
   ["operations on profiles", (db) => profileOperations.find(db, [id, [id], now])],
   ["rows of an outbox that wait", (db) => outbox.take(db, [id]), ofRound],

@@ -33,11 +33,16 @@ const texts: Record<string, string> = {
   name: "ordinary",
   status: "active",
   default_currency: "EUR",
+  type: "public",
+  "oauth_artifacts.kind": "access_token",
 };
 
 function valueOf(table: string, column: string, type: string, property: Uuid, from: Instant): string {
   if (column === "property_id" || (table === "properties" && column === "id")) return `'${property}'`;
-  if (type === "text") return table === "metrics" || !(column in texts) ? "'text ' || n" : `'${texts[column]}'`;
+  if (type === "text") {
+    const text = table === "metrics" ? undefined : (texts[`${table}.${column}`] ?? texts[column]);
+    return text === undefined ? "'text ' || n" : `'${text}'`;
+  }
   if (type === "uuid") return `('${property.slice(0, -6)}' || lpad(to_hex(n), 6, '0'))::uuid`;
   if (type === "timestamp with time zone") return `'${from}'::timestamptz + n * interval '1 minute'`;
   if (type === "bytea") return "sha256(n::text::bytea)";

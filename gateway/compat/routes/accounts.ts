@@ -42,7 +42,7 @@ export const accountRoutes = [
 ];
 
 async function readAccount({ caller, propertyId, services, query: asked, links }: CompatExchange): Promise<Resource> {
-  const { property } = await services.identity.getKey({ propertyId, keyId: caller.keyId });
+  const { property } = await services.identity.getKey({ propertyId, keyId: caller.callerId });
   if (!property) throw new Error("the property was not returned");
   return pick(accountResource(property, links.to(`/accounts/${property.id}`)), asked);
 }

@@ -16,7 +16,7 @@ const read = operation("accounts:read", {
 export const accountRoutes = [
   route("GET", "/account", read, async (exchange) => {
     const { caller, propertyId, services } = exchange;
-    const { key, property } = await services.identity.getKey({ propertyId, keyId: caller.keyId });
+    const { key, property } = await services.identity.getKey({ propertyId, keyId: caller.callerId });
     if (!key || !property) throw new Error("the key was not returned");
     return sendData(exchange, accountJson(property, key, caller.limits));
   }),

@@ -39,29 +39,31 @@ CREATE TABLE identity.clients (
 );
 CREATE UNIQUE INDEX clients_name ON identity.clients (name) WHERE revoked_at IS NULL;
 
--- Not in keys, because those are read by most requests and seldom written.
-CREATE TABLE identity.key_uses (
+-- Not in keys and installations, because those are read by most requests and seldom written.
+CREATE TABLE identity.caller_uses (
   property_id uuid NOT NULL,
-  key_id uuid NOT NULL,
+  -- A key or an installation.
+  caller_id uuid NOT NULL,
   last_used_at timestamptz NOT NULL,
-  PRIMARY KEY (property_id, key_id)
+  PRIMARY KEY (property_id, caller_id)
 ) WITH (fillfactor = 50);
 
--- A row per minute in which a key was used, not per request, because gateways lease shares of it. Rows are rewritten
+-- A row per minute in which a caller was used, not per request, because gateways lease shares of it. Rows are rewritten
 -- often and have no index on changing columns, so free space in each page allows updates in place. Rows live for
 -- minutes, so expired ones are found without an index.
 CREATE TABLE identity.rate_windows (
   property_id uuid NOT NULL,
-  key_id uuid NOT NULL,
+  -- A key or an installation.
+  caller_id uuid NOT NULL,
   name text NOT NULL CHECK (name IN ('ordinary', 'backfill')),
   starts_at timestamptz NOT NULL,
-  -- The key's limit at the last lease.
+  -- The caller's limit at the last lease.
   requests_max integer NOT NULL,
   -- All leased shares minus returned requests.
   granted integer NOT NULL CHECK (granted >= 0),
   -- The last leased share, stored so that the lease statement can return it.
   share integer NOT NULL,
-  PRIMARY KEY (property_id, key_id, name, starts_at)
+  PRIMARY KEY (property_id, caller_id, name, starts_at)
 ) WITH (fillfactor = 50);
 
 -- Idempotency-Keys. Each identifies one operation of its property for 24 hours.
@@ -180,3 +182,72 @@ CREATE TABLE identity.audit (
 CREATE INDEX audit_member ON identity.audit (member_id, id) WHERE member_id IS NOT NULL;
 CREATE INDEX audit_property ON identity.audit (property_id, id) WHERE property_id IS NOT NULL;
 CREATE INDEX audit_action ON identity.audit (action, id);
+
+-- Partner apps. Few, so those with some property are found by their installations.
+CREATE TABLE identity.apps (
+  -- The client_id of OAuth is its TypeID.
+  id uuid PRIMARY KEY,
+  name text NOT NULL,
+  description text NOT NULL,
+  homepage_url text,
+  redirect_uris text[] NOT NULL,
+  scopes text[] NOT NULL,
+  type text NOT NULL CHECK (type IN ('confidential', 'public')),
+  status text NOT NULL CHECK (status IN ('active', 'suspended')),
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+
+-- At most two of a confidential app, and none of a public one.
+CREATE TABLE identity.app_secrets (
+  app_id uuid NOT NULL REFERENCES identity.apps (id),
+  id uuid NOT NULL,
+  -- SHA-256; the secret is not stored.
+  secret_hash bytea NOT NULL,
+  display_prefix text NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (app_id, id)
+);
+
+-- The access of an app to a property. A new consent keeps the row.
+CREATE TABLE identity.installations (
+  property_id uuid NOT NULL REFERENCES identity.properties (id),
+  id uuid NOT NULL,
+  app_id uuid NOT NULL REFERENCES identity.apps (id),
+  scopes text[] NOT NULL,
+  revision text NOT NULL,
+  -- Names the last consent. Tokens of an earlier one open nothing.
+  grant_id uuid NOT NULL UNIQUE,
+  revoked_reason text CHECK (revoked_reason IN ('uninstalled', 'token_reuse', 'app', 'suspended', 'operator')),
+  -- A member, without a foreign key: an installation outlasts her.
+  installed_by uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  revoked_at timestamptz,
+  PRIMARY KEY (property_id, id),
+  UNIQUE (property_id, app_id),
+  CHECK (num_nulls(revoked_reason, revoked_at) IN (0, 2))
+);
+CREATE INDEX installations_app ON identity.installations (app_id, id);
+
+-- Codes, tokens and requests of the authorization server in the gateways.
+CREATE TABLE identity.oauth_artifacts (
+  kind text NOT NULL CHECK (kind IN ('code', 'access_token', 'refresh_token', 'interaction', 'pushed_request')),
+  -- SHA-256; codes and tokens are not stored.
+  id_hash bytea NOT NULL,
+  payload text NOT NULL,
+  -- Of codes and tokens.
+  grant_id uuid,
+  -- Of access tokens.
+  scopes text[],
+  -- The refresh token that it was given for.
+  predecessor_hash bytea,
+  expires_at timestamptz NOT NULL,
+  consumed_at timestamptz,
+  -- First use of an access token.
+  used_at timestamptz,
+  PRIMARY KEY (kind, id_hash)
+);
+CREATE INDEX oauth_artifacts_grant ON identity.oauth_artifacts (grant_id) WHERE grant_id IS NOT NULL;
+CREATE INDEX oauth_artifacts_predecessor ON identity.oauth_artifacts (predecessor_hash) WHERE predecessor_hash IS NOT NULL;
+CREATE INDEX oauth_artifacts_expiry ON identity.oauth_artifacts (expires_at);

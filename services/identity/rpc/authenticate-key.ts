@@ -18,10 +18,10 @@ export function authenticateKey(context: ServiceContext): ServiceImpl<typeof Ide
     const now = context.clock.nowMicros();
     const [row] = await findKeyByHash(context.database, [Buffer.from(secretHash), formatMicros(now)]);
     if (!row) throw new DaybookError("invalid_api_key", "The API key is missing or not valid.");
-    const { property_id: propertyId, id: keyId } = row;
+    const { property_id: propertyId, id: callerId } = row;
     const leases = await lease(
       context,
-      wishes.map((wish) => ({ propertyId, keyId, ...readWish(wish) })),
+      wishes.map((wish) => ({ propertyId, callerId, ...readWish(wish) })),
     );
     return create(AuthenticateKeyResponseSchema, {
       key: toKey(row),

@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { LeaseRequestsResponseSchema, type IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
+import { decodeCallerId } from "../callers.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { toTimestamp } from "#shared/values/time.ts";
@@ -20,7 +21,7 @@ export function leaseRequests(context: ServiceContext): ServiceImpl<typeof Ident
         if (!wish) throw new DaybookError("parameter_missing", "A wish says for what.", { param: "wish" });
         return {
           propertyId: decodeId("prop", propertyId, "property_id"),
-          keyId: decodeId("key", keyId, "key_id"),
+          callerId: decodeCallerId(keyId, "key_id"),
           ...readWish(wish),
         };
       }),

@@ -2,10 +2,11 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
+import { decodeCallerId } from "../callers.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { fromTimestamp } from "#shared/values/time.ts";
-import { noteKeyUse as note } from "../sql/keys.ts";
+import { noteUse as note } from "../sql/caller-uses.ts";
 
 const usesMax = 500;
 
@@ -17,12 +18,12 @@ export function noteKeyUse({ database, clock }: ServiceContext): ServiceImpl<typ
       if (!usedAt) throw new DaybookError("parameter_missing", "A use has a time.", { param: "used_at" });
       return {
         property_id: decodeId("prop", propertyId, "property_id"),
-        id: decodeId("key", keyId, "key_id"),
+        id: decodeCallerId(keyId, "key_id"),
         used_at: Math.min(now, fromTimestamp(usedAt)),
       };
     });
     if (new Set(items.map(({ id }) => id)).size < items.length) {
-      throw new DaybookError("parameter_conflict", "A key is there more than once.", { param: "key_id" });
+      throw new DaybookError("parameter_conflict", "A caller is there more than once.", { param: "key_id" });
     }
     await note(database, [items]);
     return {};

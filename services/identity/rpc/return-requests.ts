@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
+import { decodeCallerId } from "../callers.ts";
 import { checkItemCount } from "#shared/values/limits.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { requestsMax } from "../domain/windows.ts";
@@ -19,15 +20,15 @@ export function returnRequests({ database }: ServiceContext): ServiceImpl<typeof
       }
       return {
         propertyId: decodeId("prop", propertyId, "property_id"),
-        keyId: decodeId("key", keyId, "key_id"),
+        callerId: decodeCallerId(keyId, "key_id"),
         ...readWindow(window, startsAt),
         count,
       };
     });
     checkDistinct(items);
-    const windows = items.map(({ propertyId, keyId, name, startsAt, count }) => ({
+    const windows = items.map(({ propertyId, callerId, name, startsAt, count }) => ({
       property_id: propertyId,
-      key_id: keyId,
+      caller_id: callerId,
       name,
       starts_at: startsAt,
       count,

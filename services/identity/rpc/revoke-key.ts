@@ -4,7 +4,7 @@ import { RevokeKeyResponseSchema, type IdentityService } from "#proto/daybook/id
 import { decodeId } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { IdentityContext } from "../context.ts";
-import { signalEnding } from "../key-ending.ts";
+import { signalEnding } from "../caller-ending.ts";
 import { noSuchKey } from "../keys.ts";
 import { toKey } from "../mapping.ts";
 import { revokeKey as revoke } from "../sql/keys.ts";

@@ -8,7 +8,7 @@ import { isRevision } from "#shared/values/revisions.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { IdentityContext } from "../context.ts";
 import { newSecret } from "../domain/secret.ts";
-import { signalEnding } from "../key-ending.ts";
+import { signalEnding } from "../caller-ending.ts";
 import { noSuchKey, storeKey } from "../keys.ts";
 import { toKey } from "../mapping.ts";
 import { expireKey, lockKey } from "../sql/keys.ts";

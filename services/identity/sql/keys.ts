@@ -1,9 +1,9 @@
-import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
+import { lastUse } from "./caller-uses.ts";
 
 /** A row of identity.keys, without the hash. */
 export interface KeyRow {
@@ -44,8 +44,6 @@ const keyColumns = [
   "rate_limit_ordinary",
   "rate_limit_backfill",
 ];
-const lastUse = (key: string): string =>
-  `(SELECT last_used_at FROM identity.key_uses u WHERE u.property_id = ${key}.property_id AND u.key_id = ${key}.id) AS last_used_at`;
 const row = `${keyColumns.join(", ")}, ${lastUse("keys")}`;
 const withProperty = `${keyColumns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
           p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone
@@ -108,22 +106,4 @@ export const lockKey = statement<[property: Uuid, id: Uuid], KeyRow>(
 export const expireKey = statement<[property: Uuid, id: Uuid, expiresAt: Instant], KeyRow>(
   "identity.keys.expire",
   `UPDATE identity.keys SET expires_at = least(expires_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${row}`,
-);
-
-const uses = columns(1, { property_id: "uuid", id: "uuid", used_at: "timestamptz" });
-
-/** Stores when keys were last used, unless a later time is stored. Unknown keys are skipped. Keys must be distinct. */
-export const noteKeyUse = statement<[uses: Rows<typeof uses>]>(
-  "identity.key_uses.note",
-  `INSERT INTO identity.key_uses AS u (property_id, key_id, last_used_at)
-   SELECT w.property_id, w.id, w.used_at
-   FROM (
-     SELECT * FROM ${uses.as("w")}
-     ORDER BY property_id, id
-   ) AS w
-   CROSS JOIN LATERAL (
-     SELECT FROM identity.keys WHERE property_id = w.property_id AND id = w.id LIMIT 1
-   ) AS k
-   ON CONFLICT (property_id, key_id) DO UPDATE SET last_used_at = greatest(u.last_used_at, excluded.last_used_at)`,
-  uses,
 );

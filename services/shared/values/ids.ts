@@ -34,7 +34,11 @@ export type IdPrefix =
   | "mem"
   | "sess"
   | "inv"
-  | "aud";
+  | "aud"
+  | "app"
+  | "secr"
+  | "inst"
+  | "grnt";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const valueOfCode = new Int8Array(128).fill(-1);

@@ -869,20 +869,20 @@ export const GetKeyResponseSchema: GenMessage<GetKeyResponse> = /*@__PURE__*/
   messageDesc(file_daybook_identity_v1_identity, 22);
 
 /**
- * KeyLeaseWish asks for a share of a window of a key.
+ * KeyLeaseWish asks for a share of a window of a key or installation.
  *
  * @generated from message daybook.identity.v1.KeyLeaseWish
  */
 export type KeyLeaseWish = Message<"daybook.identity.v1.KeyLeaseWish"> & {
   /**
-   * The property of the key.
+   * The property of the caller.
    *
    * @generated from field: string property_id = 1;
    */
   propertyId: string;
 
   /**
-   * The key.
+   * The caller: a key, or an installation of an app.
    *
    * @generated from field: string key_id = 2;
    */
@@ -931,7 +931,7 @@ export const LeaseRequestsRequestSchema: GenMessage<LeaseRequestsRequest> = /*@_
  */
 export type LeaseRequestsResponse = Message<"daybook.identity.v1.LeaseRequestsResponse"> & {
   /**
-   * One for each wish, in their order. Nothing is granted to a key that there is not.
+   * One for each wish, in their order. Nothing is granted to a caller that there is not.
    *
    * @generated from field: repeated daybook.identity.v1.Lease leases = 1;
    */
@@ -959,14 +959,14 @@ export const LeaseRequestsResponseSchema: GenMessage<LeaseRequestsResponse> = /*
  */
 export type UnusedRequests = Message<"daybook.identity.v1.UnusedRequests"> & {
   /**
-   * The property of the key.
+   * The property of the caller.
    *
    * @generated from field: string property_id = 1;
    */
   propertyId: string;
 
   /**
-   * The key.
+   * The caller: a key, or an installation of an app.
    *
    * @generated from field: string key_id = 2;
    */
@@ -1038,20 +1038,20 @@ export const ReturnRequestsResponseSchema: GenMessage<ReturnRequestsResponse> = 
   messageDesc(file_daybook_identity_v1_identity, 28);
 
 /**
- * KeyUse is when a key was last used.
+ * KeyUse is when a key or installation was last used.
  *
  * @generated from message daybook.identity.v1.KeyUse
  */
 export type KeyUse = Message<"daybook.identity.v1.KeyUse"> & {
   /**
-   * The property of the key.
+   * The property of the caller.
    *
    * @generated from field: string property_id = 1;
    */
   propertyId: string;
 
   /**
-   * The key.
+   * The caller: a key, or an installation of an app.
    *
    * @generated from field: string key_id = 2;
    */
@@ -1073,13 +1073,13 @@ export const KeyUseSchema: GenMessage<KeyUse> = /*@__PURE__*/
   messageDesc(file_daybook_identity_v1_identity, 29);
 
 /**
- * NoteKeyUseRequest tells of keys.
+ * NoteKeyUseRequest tells of keys and installations.
  *
  * @generated from message daybook.identity.v1.NoteKeyUseRequest
  */
 export type NoteKeyUseRequest = Message<"daybook.identity.v1.NoteKeyUseRequest"> & {
   /**
-   * 1 to 500, no two of the same key.
+   * 1 to 500, no two of the same caller.
    *
    * @generated from field: repeated daybook.identity.v1.KeyUse uses = 1;
    */
@@ -1598,27 +1598,27 @@ export const ForgetAnswersResponseSchema: GenMessage<ForgetAnswersResponse> = /*
   messageDesc(file_daybook_identity_v1_identity, 49);
 
 /**
- * ListRateWindowsRequest asks for one page of keys.
+ * ListRateWindowsRequest asks for one page of keys and installations.
  *
  * @generated from message daybook.identity.v1.ListRateWindowsRequest
  */
 export type ListRateWindowsRequest = Message<"daybook.identity.v1.ListRateWindowsRequest"> & {
   /**
-   * The property of the keys.
+   * The property of the callers.
    *
    * @generated from field: string property_id = 1;
    */
   propertyId: string;
 
   /**
-   * How many keys. 1 to 500.
+   * How many callers. 1 to 500.
    *
    * @generated from field: int32 limit = 2;
    */
   limit: number;
 
   /**
-   * Only keys after this one: the last id of the page before.
+   * Only callers after this one: `last_key_id` of the page before.
    *
    * @generated from field: optional string after_key_id = 3;
    */
@@ -1639,21 +1639,21 @@ export const ListRateWindowsRequestSchema: GenMessage<ListRateWindowsRequest> = 
  */
 export type ListRateWindowsResponse = Message<"daybook.identity.v1.ListRateWindowsResponse"> & {
   /**
-   * In order of key and window. A key that made no request in this minute has none.
+   * In order of caller (by UUID, whatever the prefix) and window. A caller that made no request in this minute has none.
    *
    * @generated from field: repeated daybook.identity.v1.RateWindowUse windows = 1;
    */
   windows: RateWindowUse[];
 
   /**
-   * Whether more keys follow.
+   * Whether more callers follow.
    *
    * @generated from field: bool has_more = 2;
    */
   hasMore: boolean;
 
   /**
-   * The last key of the page, whether or not it has windows; absent on an empty page.
+   * The last caller of the page, whether or not it has windows; absent on an empty page.
    *
    * @generated from field: optional string last_key_id = 3;
    */
@@ -1688,7 +1688,7 @@ export const ListRateWindowsResponseSchema: GenMessage<ListRateWindowsResponse> 
  */
 export type RateWindowUse = Message<"daybook.identity.v1.RateWindowUse"> & {
   /**
-   * The key.
+   * The caller: a key, or an installation of an app.
    *
    * @generated from field: string key_id = 1;
    */
@@ -1702,7 +1702,7 @@ export type RateWindowUse = Message<"daybook.identity.v1.RateWindowUse"> & {
   window: RateWindow;
 
   /**
-   * How many requests the window has: the key's own limit, or else the limit of the gateway that leased last.
+   * How many requests the window has: the caller's own limit, or else the limit of the gateway that leased last.
    *
    * @generated from field: int32 limit = 3;
    */
@@ -1766,7 +1766,7 @@ export const ModeSchema: GenEnum<Mode> = /*@__PURE__*/
   enumDesc(file_daybook_identity_v1_identity, 0);
 
 /**
- * RateWindow names one of the two windows that the requests of a key are counted in. Each lasts 60 seconds and begins with a minute.
+ * RateWindow names one of the two windows that the requests of a key or installation are counted in. Each lasts 60 seconds and begins with a minute.
  *
  * @generated from enum daybook.identity.v1.RateWindow
  */
@@ -1794,7 +1794,7 @@ export const RateWindow = {
 } as const;
 
 /**
- * RateWindow names one of the two windows that the requests of a key are counted in. Each lasts 60 seconds and begins with a minute.
+ * RateWindow names one of the two windows that the requests of a key or installation are counted in. Each lasts 60 seconds and begins with a minute.
  *
  * @generated from enum daybook.identity.v1.RateWindow
  */
@@ -1905,8 +1905,8 @@ export const IdentityService: GenService<{
     output: typeof GetKeyResponseSchema;
   },
   /**
-   * LeaseRequests grants gateways shares of the requests that keys may make within their windows. All shares of a window together are
-   * never more than the key's limit. A share is good until its window ends; what is not used of it can be given back.
+   * LeaseRequests grants gateways shares of the requests that keys and installations may make within their windows. All shares of a window
+   * together are never more than the caller's limit. A share is good until its window ends; what is not used of it can be given back.
    *
    * @generated from rpc daybook.identity.v1.IdentityService.LeaseRequests
    */
@@ -1926,7 +1926,7 @@ export const IdentityService: GenService<{
     output: typeof ReturnRequestsResponseSchema;
   },
   /**
-   * ListRateWindows tells what the keys of a property have been granted of the windows of this minute, a page of keys a call.
+   * ListRateWindows tells what the keys and installations of a property have been granted of the windows of this minute, a page of them a call.
    *
    * @generated from rpc daybook.identity.v1.IdentityService.ListRateWindows
    */
@@ -1936,7 +1936,7 @@ export const IdentityService: GenService<{
     output: typeof ListRateWindowsResponseSchema;
   },
   /**
-   * NoteKeyUse tells when keys were last used. An earlier time than the one known changes nothing.
+   * NoteKeyUse tells when keys and installations were last used. An earlier time than the one known changes nothing.
    *
    * @generated from rpc daybook.identity.v1.IdentityService.NoteKeyUse
    */

@@ -13,14 +13,14 @@ export const file_daybook_identity_v1_signals: GenFile = /*@__PURE__*/
   fileDesc("CiFkYXlib29rL2lkZW50aXR5L3YxL3NpZ25hbHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEiMwoJS2V5RW5kaW5nEg4KBmtleV9pZBgBIAEoCRIWCgplbmRzX2luX21zGAIgASgNQgIYASIiCg1TZXNzaW9uRW5kaW5nEhEKCW1lbWJlcl9pZBgBIAEoCWIGcHJvdG8z");
 
 /**
- * KeyEnding is signalled to every gateway when a key is revoked or replaced, so that none of them goes on taking a key that it remembers: each
- * asks AuthenticateKey again. It comes at most once; a gateway that it does not reach asks 5 seconds later.
+ * KeyEnding is signalled to every gateway when a key is revoked or replaced, and when tokens of an installation end before their time, so that
+ * none of them goes on taking what it remembers: each asks AuthenticateKey or AuthenticateToken again. It comes at most once; a gateway that it does not reach asks 5 seconds later.
  *
  * @generated from message daybook.identity.v1.KeyEnding
  */
 export type KeyEnding = Message<"daybook.identity.v1.KeyEnding"> & {
   /**
-   * TypeID with prefix `key`.
+   * The caller: a TypeID with prefix `key` or `inst`.
    *
    * @generated from field: string key_id = 1;
    */
