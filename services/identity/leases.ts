@@ -28,6 +28,8 @@ export type CallerWindow = WindowRef & { propertyId: Uuid; callerId: Uuid };
 // A share is at most 1/4 of the limit, or 1/100 if the gateway does not know the limit.
 const knownPart = 4;
 const unknownPart = 100;
+// Of one authentication.
+const wishesMax = 4;
 
 const nameOfWindow: Record<RateWindow, WindowName | undefined> = {
   [RateWindow.UNSPECIFIED]: undefined,
@@ -54,6 +56,17 @@ export function readWish({ window, startsAt, wanted, limitDefault, limitUnknown 
   if (wanted < 0 || wanted > requestsMax) throw invalid("This is not a number of requests.", "wanted");
   if (limitDefault < 1 || limitDefault > requestsMax) throw invalid("This is not a limit.", "limit_default");
   return { ...readWindow(window, startsAt), wanted, limitDefault, limitUnknown };
+}
+
+/**
+ * Reads the wishes that come with an authentication.
+ * @throws DaybookError `too_many_items`, `parameter_invalid`
+ */
+export function readWishes(wishes: readonly LeaseWish[]): Wish[] {
+  if (wishes.length > wishesMax) {
+    throw new DaybookError("too_many_items", `There are at most ${wishesMax} wishes.`, { param: "wishes" });
+  }
+  return wishes.map(readWish);
 }
 
 /** @throws DaybookError `parameter_conflict` if a window is there twice. */
@@ -102,6 +115,18 @@ export async function lease(
       limit: row?.requests_max ?? wish.limitDefault,
     });
   });
+}
+
+/** Answers the wishes of one caller, which was authenticated. */
+export function leaseTo(
+  context: ServiceContext,
+  { property_id: propertyId, id: callerId }: { property_id: Uuid; id: Uuid },
+  wishes: readonly Wish[],
+): Promise<Lease[]> {
+  return lease(
+    context,
+    wishes.map((wish) => ({ propertyId, callerId, ...wish })),
+  );
 }
 
 function idOf({ propertyId, callerId, name, startsAt }: CallerWindow): string {

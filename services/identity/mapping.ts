@@ -4,10 +4,11 @@ import { KeySchema, Mode, PropertySchema, type Key, type Property } from "#proto
 import { encodeId } from "#shared/values/ids.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
-import type { KeyAndPropertyRow, KeyRow } from "./sql/keys.ts";
-import type { PropertyRow } from "./sql/properties.ts";
+import type { KeyRow } from "./sql/keys.ts";
+import type { JoinedProperty, PropertyRow } from "./sql/properties.ts";
 
-const modeOfName: Record<ModeName, Mode> = { live: Mode.LIVE, test: Mode.TEST };
+/** The modes by their names in SQL. */
+export const modeOfName: Record<ModeName, Mode> = { live: Mode.LIVE, test: Mode.TEST };
 
 export function toProperty(row: PropertyRow): Property {
   return create(PropertySchema, {
@@ -39,8 +40,8 @@ export function toKey(row: KeyRow): Key {
   });
 }
 
-/** The property joined to a key. */
-export function toPropertyOfKey(row: KeyAndPropertyRow): Property {
+/** The property that is joined to a key or a token. */
+export function toJoinedProperty(row: JoinedProperty): Property {
   const { property_id: id, property_name: name, property_created_at: createdAt } = row;
   return toProperty({ ...row, id, name, created_at: createdAt });
 }

@@ -1,7 +1,9 @@
 /** The identity service within a test: with a clock that the test moves, and signals that it hears. */
 import type { Client, Transport } from "@connectrpc/connect";
 import type { Registry } from "prom-client";
+import { AppService } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
+import { OAuthService } from "#proto/daybook/identity/v1/oauth_pb.ts";
 import { createLocalBus } from "#shared/bus/local.ts";
 import { createLocalSignals, type Signals } from "#shared/bus/signals.ts";
 import { openServiceDatabase } from "#shared/database/reads.ts";
@@ -18,6 +20,8 @@ import { testCall } from "./daybook.ts";
 export interface TestIdentity {
   transport: Transport;
   members: BoundClient<Client<typeof MemberService>>;
+  apps: BoundClient<Client<typeof AppService>>;
+  oauth: BoundClient<Client<typeof OAuthService>>;
   signals: Signals;
   registry: Registry;
   /** Deletes what is over by the clock. */
@@ -41,6 +45,8 @@ export async function startIdentity(owner: Owner, databaseUrl: string, clock: Cl
   return {
     transport,
     members: bindable(createServiceClient(MemberService, transport))(testCall),
+    apps: bindable(createServiceClient(AppService, transport))(testCall),
+    oauth: bindable(createServiceClient(OAuthService, transport))(testCall),
     signals,
     registry,
     forget: () => forget(context),

@@ -3,9 +3,11 @@ import type { DescService } from "@bufbuild/protobuf";
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { AppService } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
+import { OAuthService } from "#proto/daybook/identity/v1/oauth_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
@@ -15,7 +17,9 @@ const patternsMax = 100;
 const patternLengthMax = 200;
 
 const { method: identity } = IdentityService;
-/** Methods that manage properties, keys, clients and members. No wildcard gives them: nobody gets them unseen. */
+/** Services of which every method is given by its name. */
+const namedServices = [ClientService, MemberService, AppService, OAuthService];
+/** Methods that manage properties, keys, clients, members and apps. No wildcard gives them: nobody gets them unseen. */
 const onlyByName = new Set<object>([
   identity.createProperty,
   identity.updateProperty,
@@ -25,14 +29,12 @@ const onlyByName = new Set<object>([
   identity.getKey,
   identity.rotateKey,
   identity.revokeKey,
-  ...ClientService.methods,
-  ...MemberService.methods,
+  ...namedServices.flatMap(({ methods }) => methods),
 ]);
 
 const services: readonly DescService[] = [
   IdentityService,
-  ClientService,
-  MemberService,
+  ...namedServices,
   ProfileService,
   EventService,
   MetricService,
@@ -61,7 +63,7 @@ export function readMethods(patterns: readonly string[]): string[] {
   const errors = patterns.flatMap((pattern, index): FieldError[] => {
     if (methodsOf.has(pattern)) return [];
     const shown = isLongerThan(pattern, patternLengthMax) ? "a text that is too long" : JSON.stringify(pattern);
-    const named = [ClientService, MemberService].find(({ typeName }) => pattern === `${typeName}/*`);
+    const named = namedServices.find(({ typeName }) => pattern === `${typeName}/*`);
     const message =
       named !== undefined
         ? `The methods of ${named.typeName} are given by their names only.`

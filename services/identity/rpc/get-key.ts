@@ -4,7 +4,7 @@ import { GetKeyResponseSchema, type IdentityService } from "#proto/daybook/ident
 import { decodeId } from "#shared/values/ids.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import { noSuchKey } from "../keys.ts";
-import { toKey, toPropertyOfKey } from "../mapping.ts";
+import { toJoinedProperty, toKey } from "../mapping.ts";
 import { findKey } from "../sql/keys.ts";
 
 export function getKey({ database }: ServiceContext): ServiceImpl<typeof IdentityService>["getKey"] {
@@ -12,6 +12,6 @@ export function getKey({ database }: ServiceContext): ServiceImpl<typeof Identit
     const property = decodeId("prop", propertyId, "property_id");
     const [row] = await findKey(database, [property, decodeId("key", keyId, "key_id")]);
     if (!row) throw noSuchKey();
-    return create(GetKeyResponseSchema, { key: toKey(row), property: toPropertyOfKey(row) });
+    return create(GetKeyResponseSchema, { key: toKey(row), property: toJoinedProperty(row) });
   };
 }

@@ -9,7 +9,9 @@ export const lastUse = (table: string): string =>
 
 const uses = columns(1, { property_id: "uuid", id: "uuid", used_at: "timestamptz" });
 
-/** Stores when callers were last used, unless a later time is stored. Unknown ones are skipped. They must be distinct. */
+/**
+ * Stores when callers were last used, unless a later time is stored. Unknown ones are skipped. They must be distinct.
+ */
 export const noteUse = statement<[uses: Rows<typeof uses>]>(
   "identity.caller_uses.note",
   `INSERT INTO identity.caller_uses AS u (property_id, caller_id, last_used_at)

@@ -1,9 +1,9 @@
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
-import type { ModeName } from "#shared/values/key-form.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 import { lastUse } from "./caller-uses.ts";
+import { propertyColumns, type JoinedProperty } from "./properties.ts";
 
 /** A row of identity.keys, without the hash. */
 export interface KeyRow {
@@ -23,13 +23,7 @@ export interface KeyRow {
 }
 
 /** A key and its property. */
-export type KeyAndPropertyRow = KeyRow & {
-  property_name: string;
-  mode: ModeName;
-  property_created_at: Micros;
-  default_currency: string;
-  timezone: string;
-};
+export type KeyAndPropertyRow = KeyRow & JoinedProperty;
 
 const keyColumns = [
   "property_id",
@@ -46,7 +40,7 @@ const keyColumns = [
 ];
 const row = `${keyColumns.join(", ")}, ${lastUse("keys")}`;
 const withProperty = `${keyColumns.map((column) => `k.${column}`).join(", ")}, ${lastUse("k")},
-          p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone
+          ${propertyColumns}
    FROM identity.keys k JOIN identity.properties p ON p.id = k.property_id`;
 
 export const insertKey = statement<

@@ -14,6 +14,20 @@ export interface PropertyRow {
   timezone: string;
 }
 
+/** A property that is joined to a key or a token. */
+export interface JoinedProperty {
+  property_id: Uuid;
+  property_name: string;
+  mode: ModeName;
+  property_created_at: Micros;
+  default_currency: string;
+  timezone: string;
+}
+
+/** The columns of JoinedProperty that are of the property `p` alone. */
+export const propertyColumns =
+  "p.name AS property_name, p.mode, p.created_at AS property_created_at, p.default_currency, p.timezone";
+
 const columns = "id, name, mode, created_at, default_currency, timezone";
 
 /** A null currency or time zone means the default of all properties. */

@@ -1,0 +1,121 @@
+/** Installations: the access of an app to a property, and the grant that is its last consent. */
+import { statement } from "#shared/database/postgres.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import type { Uuid } from "#shared/values/ids.ts";
+import type { ModeName } from "#shared/values/key-form.ts";
+import type { Instant } from "#shared/values/time.ts";
+import type { RevokedReasonName } from "../domain/apps.ts";
+import { lastUse } from "./caller-uses.ts";
+
+/** A row of identity.installations, with the mode of its property. */
+export interface InstallationRow {
+  property_id: Uuid;
+  id: Uuid;
+  app_id: Uuid;
+  mode: ModeName;
+  scopes: string[];
+  revision: string;
+  revoked_reason: RevokedReasonName | null;
+  installed_by: Uuid;
+  created_at: Micros;
+  updated_at: Micros;
+  revoked_at: Micros | null;
+  last_used_at: Micros | null;
+}
+
+/** What ended, for who has to know. */
+export interface EndedRow {
+  id: Uuid;
+  grant_id: Uuid;
+}
+
+/** The columns of InstallationRow that are of the installation `i` alone. */
+export const installationColumns = `i.property_id, i.id, i.app_id, i.scopes, i.revision, i.revoked_reason,
+          i.installed_by, i.created_at, i.updated_at, i.revoked_at, ${lastUse("i")}`;
+const withProperty = `${installationColumns}, p.mode
+   FROM identity.installations i
+   CROSS JOIN LATERAL (SELECT mode FROM identity.properties WHERE id = i.property_id LIMIT 1) AS p`;
+
+export const findInstallation = statement<[property: Uuid, id: Uuid], InstallationRow>(
+  "identity.installations.find",
+  `SELECT ${withProperty} WHERE i.property_id = $1 AND i.id = $2`,
+);
+
+/** The installation of a grant that has not ended, of an app that is active. */
+export const findGrant = statement<[grantId: Uuid], InstallationRow>(
+  "identity.installations.find_grant",
+  `SELECT ${withProperty}
+   WHERE i.grant_id = $1 AND i.revoked_at IS NULL
+     AND EXISTS (SELECT FROM identity.apps a WHERE a.id = i.app_id AND a.status = 'active')`,
+);
+
+/** The installations of a property after an id; null does not filter by an app. */
+export const listOfProperty = statement<
+  [property: Uuid, appId: Uuid | null, after: Uuid, limit: number],
+  InstallationRow
+>(
+  "identity.installations.list_of_property",
+  `SELECT ${withProperty}
+   WHERE i.property_id = $1 AND ($2::uuid IS NULL OR i.app_id = $2) AND i.id > $3
+   ORDER BY i.id LIMIT $4`,
+);
+
+/** The installations of an app after an id. */
+export const listOfApp = statement<[appId: Uuid, after: Uuid, limit: number], InstallationRow>(
+  "identity.installations.list_of_app",
+  `SELECT ${withProperty} WHERE i.app_id = $1 AND i.id > $2 ORDER BY i.id LIMIT $3`,
+);
+
+/** Reads and locks the installation of an app in a property. */
+export const lockInstallation = statement<[property: Uuid, appId: Uuid], EndedRow>(
+  "identity.installations.lock",
+  `SELECT id, grant_id FROM identity.installations WHERE property_id = $1 AND app_id = $2 FOR UPDATE`,
+);
+
+/** Stores a consent. An installation that there is keeps its id and when it was made. */
+export const storeConsent = statement<
+  [
+    property: Uuid,
+    id: Uuid,
+    appId: Uuid,
+    scopes: readonly string[],
+    revision: string,
+    grantId: Uuid,
+    installedBy: Uuid,
+    now: Instant,
+  ],
+  { id: Uuid }
+>(
+  "identity.installations.store_consent",
+  `INSERT INTO identity.installations
+     (property_id, id, app_id, scopes, revision, grant_id, installed_by, created_at, updated_at)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+   ON CONFLICT (property_id, app_id) DO UPDATE SET
+     scopes = excluded.scopes, revision = excluded.revision, grant_id = excluded.grant_id,
+     installed_by = excluded.installed_by, updated_at = excluded.updated_at, revoked_reason = NULL, revoked_at = NULL
+   RETURNING id`,
+);
+
+/** Ends an installation. One that has ended gives no row. */
+export const endInstallation = statement<[property: Uuid, id: Uuid, reason: RevokedReasonName, now: Instant], EndedRow>(
+  "identity.installations.end",
+  `UPDATE identity.installations SET revoked_reason = $3, revoked_at = $4, updated_at = $4
+   WHERE property_id = $1 AND id = $2 AND revoked_at IS NULL
+   RETURNING id, grant_id`,
+);
+
+/** Ends the installation of a grant, unless it has ended or has another grant by now: then it gives no row. */
+export const endGrant = statement<[grantId: Uuid, reason: RevokedReasonName, now: Instant], EndedRow>(
+  "identity.installations.end_grant",
+  `UPDATE identity.installations SET revoked_reason = $2, revoked_at = $3, updated_at = $3
+   WHERE grant_id = $1 AND revoked_at IS NULL
+   RETURNING id, grant_id`,
+);
+
+/** Ends all installations of an app that is suspended. Gives a row for each. */
+export const endOfApp = statement<[appId: Uuid, now: Instant], EndedRow>(
+  "identity.installations.end_of_app",
+  `UPDATE identity.installations SET revoked_reason = 'suspended', revoked_at = $2, updated_at = $2
+   WHERE app_id = $1 AND revoked_at IS NULL
+   RETURNING id, grant_id`,
+);
