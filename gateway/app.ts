@@ -16,7 +16,7 @@ import { createEnds } from "./ends.ts";
 import { createCallerUse } from "./caller-use.ts";
 import { createCursors } from "./cursor.ts";
 import { dashboardDefaults, type DashboardSettings } from "./dashboard/settings.ts";
-import { dashboardSurface } from "./dashboard/surface.ts";
+import { createDashboard, dashboardSurface } from "./dashboard/surface.ts";
 import { sendError, sendNotFound } from "./native/errors.ts";
 import { nativeSurface } from "./native/surface.ts";
 import { authenticationPlugin, callerAgeMsMax as ageDefault } from "./plugins/authentication.ts";
@@ -33,6 +33,8 @@ import { securityHeadersPlugin } from "./plugins/security-headers.ts";
 import { revisionPlugin } from "./plugins/revision.ts";
 import { createDocument } from "./openapi.ts";
 import { unknownPathPlugin } from "./plugins/unknown-path.ts";
+import { oauthDefaults, type OAuthSettings } from "./oauth/settings.ts";
+import { oauthSurface } from "./oauth/surface.ts";
 import { createOperations } from "./operations.ts";
 import { originPlugin } from "./origin.ts";
 import { createAddressWindows } from "./rate/address-windows.ts";
@@ -61,9 +63,11 @@ export interface GatewayContext {
   compat?: CompatSettings | undefined;
   /** Overrides of dashboardDefaults. */
   dashboard?: Partial<DashboardSettings> | undefined;
-  /** Encrypts cursors. All gateways of an installation share it. */
+  /** Overrides of oauthDefaults. */
+  oauth?: Partial<OAuthSettings> | undefined;
+  /** Encrypts cursors, and makes the secrets of OAuth. All gateways of a mesh share it. */
   secret: string;
-  /** Cursors that were encrypted with this secret are read too. */
+  /** Cursors and cookies that were made with this secret are read too. */
   acceptedSecret?: string | undefined;
 }
 
@@ -113,16 +117,29 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(nativeSurface(surfaceContext), { prefix: "/v1" });
   await app.register(compat, { prefix: "/api" });
   await app.register(compat);
+  const dashboardOptions = {
+    clients,
+    log,
+    registry,
+    readiness,
+    cursors,
+    clock: shares.clock,
+    signals: context.signals,
+    settings: { ...dashboardDefaults, ...context.dashboard },
+  };
+  const dashboard = createDashboard(dashboardOptions);
+  await app.register(dashboardSurface(dashboard, dashboardOptions));
   await app.register(
-    dashboardSurface({
-      clients,
+    oauthSurface({
+      dashboard,
+      clock,
       log,
       registry,
-      readiness,
-      cursors,
-      clock: shares.clock,
-      signals: context.signals,
-      settings: { ...dashboardDefaults, ...context.dashboard },
+      windowClock: shares.clock,
+      publicUrl: edge.publicUrl,
+      secret: context.secret,
+      acceptedSecret: context.acceptedSecret,
+      settings: { ...oauthDefaults, ...context.oauth },
     }),
   );
   const addMethodNotAllowed = collectMethods(app);

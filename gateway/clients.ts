@@ -3,9 +3,11 @@ import type { CallOptions, Client, Transport } from "@connectrpc/connect";
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { AppService } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
+import { OAuthService } from "#proto/daybook/identity/v1/oauth_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import type { Process } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
@@ -25,6 +27,10 @@ export interface Clients {
   metrics: Client<typeof MetricService>;
   /** The internal clients, for operators. */
   internalClients: Client<typeof ClientService>;
+  /** Partner apps and their installations. */
+  apps: Client<typeof AppService>;
+  /** What the authorization server keeps. */
+  oauth: Client<typeof OAuthService>;
   /** Members of the dashboard, their sessions and the audit. */
   members: Client<typeof MemberService>;
   /** Bus operations for operators, by service with an outbox. */
@@ -50,6 +56,8 @@ export function createClients(transports: Transports): Clients {
     events: createServiceClient(EventService, transports.events),
     metrics: createServiceClient(MetricService, transports.metrics),
     internalClients: createServiceClient(ClientService, transports.identity),
+    apps: createServiceClient(AppService, transports.identity),
+    oauth: createServiceClient(OAuthService, transports.identity),
     members: createServiceClient(MemberService, transports.identity),
     outboxes: {
       event: createServiceClient(BusService, transports.events),

@@ -12,6 +12,7 @@ import {
   type ListenerLimits,
   type PageLimits,
 } from "./listener/limits.ts";
+import { readOAuthSettings, type OAuthSettings } from "./oauth/settings.ts";
 import type { RateLimits } from "./rate/limits.ts";
 
 export interface GatewaySettings {
@@ -21,6 +22,7 @@ export interface GatewaySettings {
   compat: CompatSettings;
   edge: EdgeSettings;
   dashboard: DashboardSettings;
+  oauth: OAuthSettings;
 }
 
 export interface CompatSettings {
@@ -75,6 +77,7 @@ export function readGatewaySettings(reader: SettingsReader): GatewaySettings {
     compat: { authSchemes: readAuthSchemes(reader) },
     edge: readEdgeSettings(reader),
     dashboard: readDashboardSettings(reader),
+    oauth: readOAuthSettings(reader),
   };
 }
 

@@ -43,6 +43,7 @@ await runProcess(log, async (owner) => {
     compat: settings.compat,
     edge: settings.edge,
     dashboard: settings.dashboard,
+    oauth: settings.oauth,
     readiness,
     secret: internalToken,
     acceptedSecret: acceptedToken,

@@ -29,6 +29,7 @@ import { createClients, type Transports } from "../../gateway/clients.ts";
 import type { CompatSettings, EdgeSettings } from "../../gateway/config.ts";
 import { createGatewayReadiness } from "../../gateway/readiness.ts";
 import type { DashboardSettings } from "../../gateway/dashboard/settings.ts";
+import type { OAuthSettings } from "../../gateway/oauth/settings.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
@@ -59,6 +60,8 @@ export interface DaybookOptions {
   edge?: Partial<EdgeSettings>;
   /** Overrides of the dashboard's settings. */
   dashboard?: Partial<DashboardSettings>;
+  /** Overrides of the settings of OAuth. */
+  oauth?: Partial<OAuthSettings>;
   /** How long the gateway caches callers; default: as every gateway. */
   callerAgeMsMax?: number;
 }
@@ -153,6 +156,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     compat: options.compat,
     edge: options.edge,
     dashboard: options.dashboard,
+    oauth: options.oauth,
     readiness,
     signals,
     callerAgeMsMax: options.callerAgeMsMax,

@@ -81,6 +81,7 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
       compat: settings.compat,
       edge: settings.edge,
       dashboard: settings.dashboard,
+      oauth: settings.oauth,
       event: settings.event,
       log,
       registry,

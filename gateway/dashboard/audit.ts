@@ -21,6 +21,9 @@ export type Entry = MessageInitShape<typeof AuditEntrySchema> & { succeeded: boo
 /** What begins a session: signing in, or a link for a new account or for another password. */
 export type SignInAction = "sign_in" | "account_made" | "password_replaced";
 
+/** Consent to an app, which is given on a page of its own. */
+const installAction = "app_installed";
+
 export interface Audit {
   /** Logs an act that is about to be done. */
   announce(exchange: Exchange, method: Method, propertyId: string | undefined): void;
@@ -28,6 +31,8 @@ export interface Audit {
   record(exchange: Exchange, method: Method, entry: Entry): Promise<void>;
   /** Writes the entry of what began a session. */
   recordSignIn(request: FastifyRequest, member: Member, action: SignInAction): Promise<void>;
+  /** Writes the entry of a consent to an app. */
+  recordInstall(request: FastifyRequest, member: Member, entry: Entry): Promise<void>;
 }
 
 const retryDelaysMs: readonly number[] = [200, 1_000, 3_000];
@@ -76,6 +81,9 @@ export function createAudit(members: Client<typeof MemberService>, log: Log): Au
     },
     async recordSignIn(request, member, action) {
       await writeInTheEnd({ ...completed(request, member, action), succeeded: true });
+    },
+    async recordInstall(request, member, entry) {
+      await writeInTheEnd({ ...completed(request, member, installAction), ...entry });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Which scopes a member may give a key. */
+/** Which scopes a member may give a key or an app. */
 import type { CreateKeyRequest, RotateKeyRequest } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { missingRight } from "./refusal.ts";
@@ -21,9 +21,14 @@ const guardedScopes: readonly string[] = [
   "profiles:merge",
 ];
 
+/** The first scope that a member with these rights may not give; undefined if she may give all. */
+export function scopeNotToGive(scopes: readonly string[], rights: ReadonlySet<string>): string | undefined {
+  return scopes.find((scope) => guardedScopes.includes(scope) && !rights.has(scope));
+}
+
 /** @throws DaybookError `missing_scope` */
 function checkScopes(scopes: readonly string[], rights: ReadonlySet<string>): void {
-  const lacking = scopes.find((scope) => guardedScopes.includes(scope) && !rights.has(scope));
+  const lacking = scopeNotToGive(scopes, rights);
   if (lacking !== undefined) throw missingRight(lacking);
 }
 

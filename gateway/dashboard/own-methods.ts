@@ -80,8 +80,8 @@ function answers(context: DashboardContext, exchange: Exchange): Client<typeof D
   };
 }
 
-/** The properties in which a member has a role, oldest first. */
-async function propertiesOf(
+/** The properties in which a member has a role, oldest first, at most 500. */
+export async function propertiesOf(
   { identity }: Clients,
   { member }: Viewer,
   options: ReturnType<typeof callOptions>,

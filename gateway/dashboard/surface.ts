@@ -44,15 +44,16 @@ export interface DashboardOptions {
 
 const callTimeoutMs = 30_000;
 
-export function dashboardSurface(options: DashboardOptions) {
-  const { clients, log, readiness, cursors, clock, signals, settings, registry } = options;
+/** What the dashboard and the page of a consent share. */
+export function createDashboard(options: DashboardOptions): DashboardContext {
+  const { clients, log, readiness, cursors, clock, signals, settings } = options;
   const memberEnds = createEnds(
     signals,
     SessionEndingSchema.typeName,
     (payload) => fromBinary(SessionEndingSchema, payload).memberId,
   );
   const sessions = createSessions(clients.members, memberEnds);
-  const context: DashboardContext = {
+  return {
     clients,
     log,
     readiness,
@@ -63,6 +64,10 @@ export function dashboardSurface(options: DashboardOptions) {
     callTimeoutMs,
     issuer: settings.issuer && createIssuer(settings.issuer),
   };
+}
+
+export function dashboardSurface(context: DashboardContext, { settings, registry }: DashboardOptions) {
+  const { log } = context;
   return async (app: FastifyInstance): Promise<void> => {
     app.setErrorHandler((error, request, reply) => sendPageError(log, error, request, reply));
     await app.register(rpcRoutes(context));

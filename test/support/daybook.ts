@@ -88,8 +88,11 @@ export function describeEverywhere(name: string, suite: Suite): void {
   describeOnMesh(name, suite);
 }
 
-/** Starts Daybook in this process, on a new database unless one is given. */
-export async function startSingleProcess(owner: Owner, options: Partial<DaybookOptions> = {}): Promise<SingleProcess> {
+/** Starts Daybook in this process, on a new database and a free port unless they are given. */
+export async function startSingleProcess(
+  owner: Owner,
+  { port = 0, ...options }: Partial<DaybookOptions> & { port?: number } = {},
+): Promise<SingleProcess> {
   // Loaded on demand, because all services load slowly and most suites need none.
   const { startDaybook } = await import("../../deploy/local/daybook.ts");
   const databaseUrl = options.databaseUrl ?? owner.own(await createDatabase(inject("databaseUrl"))).url;
@@ -107,7 +110,7 @@ export async function startSingleProcess(owner: Owner, options: Partial<DaybookO
     owner,
     new AbortController().signal,
   );
-  const baseUrl = await gateway.listen({ host: "127.0.0.1", port: 0 });
+  const baseUrl = await gateway.listen({ host: "127.0.0.1", port });
   return { ...toTestDaybook(baseUrl, databaseUrl, transports.identity, createClients(transports)), routes };
 }
 

@@ -37,8 +37,12 @@ export function visitorOf(request: FastifyRequest): { address: string; userAgent
   return { address: request.ip, userAgent: (request.headers["user-agent"] ?? "").slice(0, userAgentLengthMax) };
 }
 
-/** A path of the dashboard to go on to; anything else becomes its first page. */
+/** The page that asks for consent to an app. */
+export const consentPath = "/oauth/interactions/";
+
+/** A path of the dashboard to go on to, or the page of a consent; anything else becomes its first page. */
 export function safeNext(next: string): string {
+  if (next.startsWith(consentPath) && /^[\w-]{1,64}$/.test(next.slice(consentPath.length))) return next;
   if (!/^\/dashboard\/[\x21-\x7e]{0,2000}$/.test(next) || next.includes("\\")) return home;
   const url = URL.parse(next, "http://origin.invalid");
   if (!url || url.origin !== "http://origin.invalid" || !url.pathname.startsWith(home)) return home;

@@ -1,7 +1,7 @@
 /** The frame of the pages that work without script: sign-in, setup, invitation, and what went wrong. */
 import type { FastifyReply } from "fastify";
 import { html, type Html, type Part } from "../../docs/html.ts";
-import { setPageHeaders } from "../policy.ts";
+import { pageHeaders } from "../policy.ts";
 
 export const stylePath = "/dashboard/pages/style.css";
 export const scriptPath = "/dashboard/pages/link.js";
@@ -11,32 +11,42 @@ export interface Page {
   main: Part;
   /** Takes the token of a link out of the address. */
   script?: boolean;
+  /** An origin that its form leads to in the end, if it is another site. */
+  formTarget?: string | undefined;
 }
 
-/** Sends a page. Forms need an Origin, which browsers send as `null` without any referrer. */
-export function sendPage(reply: FastifyReply, { title, main, script = false }: Page): FastifyReply {
-  setPageHeaders(reply, "same-origin");
-  return reply.type("text/html; charset=utf-8").send(
-    html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta name="color-scheme" content="light dark" />
-          <meta name="robots" content="noindex" />
-          <title>${title} – Daybook</title>
-          <link rel="stylesheet" href="${stylePath}" />
-          ${script && html`<script src="${scriptPath}" defer></script>`}
-        </head>
-        <body>
-          <main>
-            <p class="brand">Daybook</p>
-            <h1>${title}</h1>
-            ${main}
-          </main>
-        </body>
-      </html>`.text,
-  );
+/** Sends a page. */
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  const { headers, text } = renderPage(page);
+  return reply.headers(headers).send(text);
+}
+
+/** A page as markup. Forms need an Origin, which browsers send as `null` without any referrer. */
+export function renderPage({ title, main, script = false, formTarget }: Page): {
+  headers: Record<string, string>;
+  text: string;
+} {
+  const headers = { ...pageHeaders("same-origin", formTarget), "content-type": "text/html; charset=utf-8" };
+  const { text } = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${title} – Daybook</title>
+        <link rel="stylesheet" href="${stylePath}" />
+        ${script && html`<script src="${scriptPath}" defer></script>`}
+      </head>
+      <body>
+        <main>
+          <p class="brand">Daybook</p>
+          <h1>${title}</h1>
+          ${main}
+        </main>
+      </body>
+    </html>`;
+  return { headers, text };
 }
 
 export interface Field {

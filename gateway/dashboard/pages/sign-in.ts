@@ -12,12 +12,14 @@ const path = "/dashboard/sign-in";
 const noFaults: Faults = new Map();
 
 export function signInPage(app: FastifyInstance, context: DashboardContext): void {
-  app.get<{ Querystring: { next?: string | string[] } }>(path, async (request, reply) => {
+  app.get<{ Querystring: { next?: string | string[]; fresh?: string } }>(path, async (request, reply) => {
     const refused = refuseUnsafePlace(request, reply);
     if (refused) return refused;
     const next = safeNext([request.query.next].flat()[0] ?? "");
-    if (await context.entrance.find(request, reply)) return reply.redirect(next, 303);
-    return showSignIn(context, reply, { email: "", next }, noFaults);
+    // Somebody whose sign-in is too old for a sensitive act signs in again.
+    const isFresh = request.query.fresh === "true";
+    if (!isFresh && (await context.entrance.find(request, reply))) return reply.redirect(next, 303);
+    return showSignIn(context, reply, { email: "", next, isFresh }, noFaults);
   });
 
   app.post(path, {
@@ -46,10 +48,10 @@ async function signIn(context: DashboardContext, request: FastifyRequest, reply:
 export function showSignIn(
   { issuer }: DashboardContext,
   reply: FastifyReply,
-  { email, next }: { email: string; next: string },
+  { email, next, isFresh = false }: { email: string; next: string; isFresh?: boolean },
   faults: Faults,
 ): FastifyReply {
-  const query = new URLSearchParams({ next }).toString();
+  const query = new URLSearchParams({ next, ...(isFresh ? { fresh: "true" } : {}) }).toString();
   return sendPage(reply, {
     title: "Sign in",
     main: html`${
