@@ -62,7 +62,11 @@ test("the gateway holds clients, never services", () => {
 test("what runs in the browser imports nothing of the server, and the server nothing of it", () => {
   const ui = "gateway/dashboard/ui/";
   expect(files.filter(({ path }) => path.startsWith(ui)).length).toBeGreaterThan(40);
-  expect(offences(/^gateway\/dashboard\/ui\//, /^(gateway\/dashboard\/ui|proto\/gen)\//)).toEqual([]);
+  // One table of data, which imports nothing, is for both.
+  expect(
+    offences(/^gateway\/dashboard\/ui\//, /^(gateway\/dashboard\/ui|proto\/gen)\/|^gateway\/oauth\/scope-words\.ts$/),
+  ).toEqual([]);
+  expect(offences(/^gateway\/oauth\/scope-words\.ts$/, /^$/)).toEqual([]);
   expect(offences(/^(?!gateway\/dashboard\/ui\/|scripts\/)/, /^(?!gateway\/dashboard\/ui\/)/)).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ import { callOf } from "./calls.ts";
  * would be a way around her role. Other scopes are given by everyone who manages keys: a developer's key records
  * events, which the developer does not do in the dashboard.
  */
-const guardedScopes: readonly string[] = [
+export const guardedScopes: readonly string[] = [
   "consent:read_audit",
   "conversations:read",
   "identifiers:read_value",

@@ -1,4 +1,5 @@
 /** What a new key may do: presets for the usual programs, and all scopes in words. */
+import { inWords } from "../../../../oauth/scope-words.ts";
 
 export interface Scope {
   id: string;
@@ -8,19 +9,24 @@ export interface Scope {
 }
 
 /** Scopes that have an endpoint. A key with all scopes has the others too. */
-const scopes: readonly Scope[] = [
-  { id: "events:write", title: "Record events" },
-  { id: "events:read", title: "Read events" },
-  { id: "profiles:write", title: "Create and change profiles" },
-  { id: "profiles:read", title: "Read profiles, identifiers masked" },
-  { id: "identifiers:read_value", title: "Read the values of identifiers", isGuarded: true },
-  { id: "identifiers:write", title: "Add and remove identifiers" },
-  { id: "profiles:merge", title: "Merge profiles, for good", isGuarded: true },
-  { id: "privacy:delete", title: "Redact profiles, for good", isGuarded: true },
-  { id: "metrics:read", title: "Read metrics" },
-  { id: "metrics:write", title: "Create and describe metrics" },
-  { id: "accounts:read", title: "Read the property and the key itself" },
+const withEndpoint = [
+  "events:write",
+  "events:read",
+  "profiles:write",
+  "profiles:read",
+  "identifiers:read_value",
+  "identifiers:write",
+  "profiles:merge",
+  "privacy:delete",
+  "metrics:read",
+  "metrics:write",
+  "accounts:read",
 ];
+const guarded: ReadonlySet<string> = new Set(["identifiers:read_value", "profiles:merge", "privacy:delete"]);
+
+const scopes: readonly Scope[] = withEndpoint.flatMap((id) =>
+  inWords([id]).map(({ words }) => ({ id, title: words, ...(guarded.has(id) && { isGuarded: true }) })),
+);
 
 /** The scopes that a member with some rights may give. */
 export function scopesFor(rights: ReadonlySet<string>): readonly Scope[] {
