@@ -4,6 +4,7 @@
  */
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { AppService, RevokedReason, type App } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
@@ -152,6 +153,36 @@ const identityMethods = methodsOf(IdentityService, ({ clients }) => clients.iden
   createProperty: { ...managing("properties:manage"), audit: (_input, output) => [output?.property?.id] },
 });
 
+/** What is known of an app's secrets is for who manages the apps of all properties, where GetApp has it. */
+function hideSecrets(app: App | undefined): void {
+  if (app) app.secrets = [];
+}
+
+/**
+ * Apps are of the whole installation of Daybook: who has `apps:manage` in all properties makes and changes them. In one
+ * property the right is for what is installed there.
+ */
+const appMethods = methodsOf(AppService, ({ clients }) => clients.apps, {
+  listApps: { where: "either", right: "apps:manage", reads: true, mask: ({ apps }) => apps.forEach(hideSecrets) },
+  getApp: { ...managing("apps:manage"), reads: true },
+  createApp: { ...managing("apps:manage"), fresh: true, audit: (_input, output) => [output?.app?.id] },
+  updateApp: { ...managing("apps:manage"), fresh: true, audit: ({ appId }) => [appId] },
+  addAppSecret: {
+    ...managing("apps:manage"),
+    fresh: true,
+    audit: ({ appId }, output) => [appId, output?.app?.secrets.at(-1)?.id],
+  },
+  removeAppSecret: { ...managing("apps:manage"), fresh: true, audit: ({ appId, secretId }) => [appId, secretId] },
+  getInstallation: { ...reading("apps:manage"), mask: ({ app }) => hideSecrets(app) },
+  listInstallations: { where: "either", right: "apps:manage", reads: true },
+  endInstallation: {
+    ...writing("apps:manage"),
+    fresh: true,
+    audit: ({ installationId }) => [installationId],
+    prepare: (input) => void (input.reason = RevokedReason.UNINSTALLED),
+  },
+});
+
 /** Her own account. The gateway says whose it is, whatever the browser sent. */
 const accountMethods = methodsOf(MemberService, ({ clients }) => clients.members, {
   confirmPassword: {
@@ -226,6 +257,7 @@ export const serviceMethods: readonly Method[] = [
   ...profileMethods,
   ...metricMethods,
   ...identityMethods,
+  ...appMethods,
   ...accountMethods,
   ...memberMethods,
   ...busMethods,

@@ -36,7 +36,11 @@ export const rights: readonly Right[] = [
   { id: "rejected_writes:read", words: "See writes that were refused", roles: ["developer"] },
   { id: "webhooks:manage", words: "Make and change webhooks, resend deliveries", roles: ["developer"] },
   { id: "apps:read", words: "See apps and installations", roles: ["developer"] },
-  { id: "apps:manage", words: "Make, change and suspend apps", roles: ["developer"] },
+  {
+    id: "apps:manage",
+    words: "Install and uninstall apps; with a role in all properties, make and change them",
+    roles: ["developer"],
+  },
   { id: "identifiers:read_value", words: "Reveal emails, phones and other identifiers", roles: ["support"] },
   { id: "identifiers:write", words: "Add and remove identifiers", roles: ["support"] },
   { id: "profiles:write", words: "Change attributes and tags", roles: ["support"] },
