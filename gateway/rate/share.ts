@@ -104,7 +104,8 @@ export class Share {
 
   /**
    * Keeps twice the use since the last tick, or the smallest share if that is more, and releases the excess. The
-   * smallest share is released too once the caller is idle, or near the end of a window of which more than half is leased.
+   * smallest share is released too once the caller is idle, or near the end of a window of which more than half is
+   * leased.
    * @returns the number of requests to return to identity.
    */
   tick(isEnding: boolean): number {

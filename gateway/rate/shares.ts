@@ -1,9 +1,9 @@
 /**
- * Rate limits of callers (keys and installations of apps) over all gateways, without a round trip for each request. A gateway leases shares of a window
- * from the identity service and admits requests from its share in memory. It leases more before a share is used up; a
- * share grows with the rate of use. Near the end of a window's limit shares get small, so that little of the limit is
- * left unused; unneeded requests are returned. A caller's first share comes with its authentication, the next window's
- * before it begins.
+ * Rate limits of callers (keys and installations of apps) over all gateways, without a round trip for each request. A
+ * gateway leases shares of a window from the identity service and admits requests from its share in memory. It leases
+ * more before a share is used up; a share grows with the rate of use. Near the end of a window's limit shares get
+ * small, so that little of the limit is left unused; unneeded requests are returned. A caller's first share comes with
+ * its authentication, the next window's before it begins.
  *
  * Only leased requests are admitted, so all gateways together never exceed a limit. Requests of a caller wait for one
  * shared lease only while its share is used up and the window is not. If the lease fails they get 503, because nobody
@@ -74,8 +74,8 @@ const waitMsMax = callTimeoutMs;
 const askAgainMs = 1_000;
 const failureMs = 250;
 const tickMs = 2_000;
-// The next window is leased this early. Longer than a cached caller's maximum age (callerAgeMsMax), so that no known caller
-// has to wait: either it leases ahead, or its authentication brings the share.
+// The next window is leased this early. Longer than a cached caller's maximum age (callerAgeMsMax), so that no known
+// caller has to wait: either it leases ahead, or its authentication brings the share.
 const aheadSeconds = 10;
 const endingSeconds = 15;
 const call = systemCall("gateway", callTimeoutMs);
