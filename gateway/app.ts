@@ -95,7 +95,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(framingPlugin);
   await app.register(originPlugin, { publicUrl: edge.publicUrl });
   await app.register(rateLimitPlugin, { shares, addresses: createAddressWindows(shares.clock, limits.ordinary) });
-  await app.register(authenticationPlugin, { identity, shares, callerUse, callerEnds, callerAgeMsMax, limits });
+  await app.register(authenticationPlugin, { clients, shares, callerUse, callerEnds, callerAgeMsMax, limits });
   await app.register(revisionPlugin);
   await app.register(preconditionPlugin);
   await app.register(idempotencyPlugin, { operations });

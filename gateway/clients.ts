@@ -42,7 +42,7 @@ export interface Clients {
 }
 
 /** The services bound to one request: calls take no options and fail with a DaybookError. */
-export type Services = { [Name in ServiceName]: BoundClient<Clients[Name]> };
+export type Services = { [Name in ServiceName | "apps"]: BoundClient<Clients[Name]> };
 
 const readyTimeoutMs = 2_000;
 
@@ -76,10 +76,12 @@ export function bindableServices(clients: Clients): (options: CallOptions) => Se
   const profiles = bindable(clients.profiles);
   const events = bindable(clients.events);
   const metrics = bindable(clients.metrics);
+  const apps = bindable(clients.apps);
   return (options) => ({
     identity: identity(options),
     profiles: profiles(options),
     events: events(options),
     metrics: metrics(options),
+    apps: apps(options),
   });
 }

@@ -143,8 +143,8 @@ export function exampleOf(schema: Type.TSchema): object {
 
 const errors: Readonly<Record<number, [code: ErrorCode, message: string, param?: string]>> = {
   400: ["parameter_invalid", "Invalid email address", "/data/attributes/email"],
-  401: ["invalid_api_key", "The API key is missing or not valid."],
-  403: ["missing_scope", "The API key lacks the scope profiles:write."],
+  401: ["invalid_api_key", "Missing or invalid private key or access token."],
+  403: ["missing_scope", "The API key or access token lacks the scope profiles:write."],
   404: ["resource_not_found", "There is no such profile.", "id"],
   409: ["idempotency_key_reused", "This Idempotency-Key was used for another request.", "Idempotency-Key"],
   413: ["request_too_large", "The body is larger than 5 MB."],

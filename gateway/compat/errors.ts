@@ -89,7 +89,7 @@ function detailOf(code: ErrorCode, message: string, { is404 }: Asked): string {
   if (code === "unsupported_media_type" && message.includes("Content-Type")) {
     return "The body must come with Content-Type: application/vnd.api+json or application/json.";
   }
-  if (code === "invalid_api_key") return "Missing or invalid private key.";
+  if (code === "invalid_api_key") return "Missing or invalid private key or access token.";
   return message;
 }
 

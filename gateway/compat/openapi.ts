@@ -33,8 +33,8 @@ const securitySchemes = {
     in: "header",
     name: "Authorization",
     description:
-      "`Compat-API-Key <key>`, or a scheme that the operator allows with COMPAT_AUTH_SCHEMES: `Klaviyo-API-Key " +
-      "<key>` unless set",
+      "`Compat-API-Key <key or token>`, or a scheme that the operator allows with COMPAT_AUTH_SCHEMES: `Klaviyo-API-Key " +
+      "<key or token>` unless set",
   },
 };
 const { toSchema, schemas } = createSchemaWriter([resources, bodies], "Compat");
@@ -140,8 +140,8 @@ function queryParameters({
 const duplicateText = "Somebody has the identifier: `duplicate_profile`";
 const refusalTexts: Readonly<Record<string, string>> = {
   400: "What was sent is not valid: `invalid`",
-  401: "The key is missing or not valid: `not_authenticated`",
-  403: "The key lacks the scope: `permission_denied`",
+  401: "The key or access token is missing or not valid: `not_authenticated`",
+  403: "The key or access token lacks the scope: `permission_denied`",
   404: "There is no such thing: `not_found`",
   409:
     "The Idempotency-Key is of another request, or that is still being done: `idempotency_key_reused`, " +

@@ -2,7 +2,7 @@
 import type { FastifyReply } from "fastify";
 import type Type from "typebox";
 import type { Clock } from "#shared/values/clock.ts";
-import type { Caller } from "../plugins/authentication.ts";
+import type { Caller } from "../callers.ts";
 import type { Operation } from "../surface/operation.ts";
 import type { Route } from "../surface/routes.ts";
 import type { CompatExchange } from "./exchange.ts";

@@ -127,7 +127,7 @@ function refusal(shortage: Shortage, what: string): DaybookError {
     return new DaybookError("service_unavailable", message);
   }
   const message =
-    `There are too many ${what} for this key. Read the answers of earlier requests, send fewer at a time, ` +
+    `There are too many ${what} for this key or app. Read the answers of earlier requests, send fewer at a time, ` +
     "and try again.";
   return new DaybookError("rate_limited", message, { retryAfterMs });
 }

@@ -3,13 +3,13 @@ import type { FastifyRequest } from "fastify";
 import { newId } from "#shared/values/ids.ts";
 import type { Call } from "#shared/rpc/interceptors.ts";
 import { newestRevision, type Revision } from "#shared/values/revisions.ts";
+import type { Caller } from "../callers.ts";
 import { tooLargeHeaders } from "../refusals.ts";
-import type { Caller } from "./authentication.ts";
 import { revisionAsked } from "./revision.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null until the key is authenticated. */
+    /** Null until the key or access token is authenticated. */
     caller: Caller | null;
     /** The revision of the answer. */
     revision: Revision;

@@ -8,7 +8,7 @@ import type { Clock } from "#shared/values/clock.ts";
 import type { Log } from "#shared/process/log.ts";
 import type { Services } from "../clients.ts";
 import type { Cursors } from "../cursor.ts";
-import type { Caller } from "../plugins/authentication.ts";
+import type { Caller } from "../callers.ts";
 import { isWrite, maySeeValues } from "../plugins/idempotency.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
 import type { Profiles, Upserted } from "../profiles.ts";

@@ -118,7 +118,9 @@ function describeRoute(route: Route<Operation, never>, said: RouteDescription): 
     tags: [said.tag],
     ...(said.security ? { security: said.security } : {}),
     summary,
-    description: [description, scope === null ? "For every key." : `Scope: \`${scope}\`.`].filter(Boolean).join("\n\n"),
+    description: [description, scope === null ? "For every key and access token." : `Scope: \`${scope}\`.`]
+      .filter(Boolean)
+      .join("\n\n"),
     parameters: said.parameters,
     ...(said.body ? { requestBody: { required: true, content: said.body } } : {}),
     responses: { ...Object.fromEntries(answers), ...said.refusals },

@@ -4,7 +4,7 @@ import type { RateWindow } from "../rate/limits.ts";
 
 /** The part of an operation that all surfaces have. */
 export interface Operation {
-  /** The scope that the key needs; null if any key will do. */
+  /** The scope that the key or access token needs; null if any will do. */
   scope: string | null;
   /** Unique, camel case. */
   id: string;
