@@ -9,4 +9,7 @@ export const exampleIds = {
   property: "prop_01jz8w3n5k7q9s1t2v4x6y8z0g",
   key: "key_01jz8w3n5k7q9s1t2v4x6y8z0h",
   job: "job_01jz8w3n5k7q9s1t2v4x6y8z0j",
+  app: "app_01jz8w3n5k7q9s1t2v4x6y8z0k",
+  installation: "inst_01jz8w3n5k7q9s1t2v4x6y8z0m",
+  member: "mem_01jz8w3n5k7q9s1t2v4x6y8z0n",
 } as const;

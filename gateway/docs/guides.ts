@@ -17,6 +17,7 @@ const root = join(import.meta.dirname, "../..");
 /** Files by page name under `/docs`, in the order of the contents. */
 const files = {
   keys: "docs/reference/keys.md",
+  apps: "docs/reference/apps.md",
   errors: "docs/reference/errors.md",
   idempotency: "docs/reference/idempotency.md",
   redaction: "docs/reference/redaction.md",

@@ -55,6 +55,37 @@ export const exampleEvent = {
   source: "api",
 };
 
+export const exampleApp = {
+  id: exampleIds.app,
+  object: "app",
+  name: "Parcel tracker",
+  description: "Tells customers where their parcels are.",
+  homepage_url: "https://parcels.example.com",
+  redirect_uris: ["https://parcels.example.com/oauth/callback"],
+  scopes: ["accounts:read", "events:read", "events:write", "profiles:read"],
+  type: "confidential",
+  status: "active",
+  created_at: "2026-10-01T08:00:00.000000Z",
+  updated_at: "2026-10-01T08:00:00.000000Z",
+};
+
+export const exampleInstallation = {
+  id: exampleIds.installation,
+  object: "installation",
+  app_id: exampleIds.app,
+  property_id: exampleIds.property,
+  livemode: true,
+  scopes: ["events:read", "events:write"],
+  status: "active",
+  revoked_reason: null,
+  installed_by: exampleIds.member,
+  revision: "2026-11-01",
+  created_at: "2026-11-01T08:00:00.000000Z",
+  updated_at: "2026-11-01T08:00:00.000000Z",
+  revoked_at: null,
+  last_used_at: "2026-11-02T09:30:00.000000Z",
+};
+
 export const exampleAccount = {
   object: "account",
   property: {

@@ -35,7 +35,13 @@ export function describeNative(prefix: string): SurfaceDescription {
     })),
     paths: describePaths(prefix, nativeRoutes, describeRoute),
     schemas,
-    securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "A secret key of the property" } },
+    securitySchemes: {
+      bearer: {
+        type: "http",
+        scheme: "bearer",
+        description: "A secret key of the property, or an access token of an app",
+      },
+    },
     examples: errorExamples,
   };
 }
@@ -46,7 +52,8 @@ const tagDescriptions: Readonly<Record<NativeOperation["tag"], string>> = {
   Identifiers: "What a profile is known by: emails, phones, ids of other systems.",
   Metrics: "One for each event type: its observed schema, and aggregates over time.",
   Schemas: "The observed fields of event properties and profile attributes.",
-  Account: "The property and the key that call, and the revisions of the API.",
+  Apps: "Programs of partners that have access to the property, and their installations.",
+  Account: "The property, the key or installation that calls, and the revisions of the API.",
 };
 
 function describeRoute(route: NativeRoute): RouteDescription {

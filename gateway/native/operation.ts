@@ -9,7 +9,7 @@ import type { QueryRules } from "./query.ts";
 
 export interface NativeOperation<Body = unknown> extends Operation {
   /** The resource. */
-  tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas" | "Account";
+  tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas" | "Apps" | "Account";
   query?: QueryRules;
   /** Reads the body, in each of its forms. */
   body?: Reader<Body>;
@@ -33,7 +33,7 @@ export interface Examples {
 
 export type NativeRoute<Body = unknown> = Route<NativeOperation<Body>, NativeExchange<Body>>;
 
-/** @param scope the scope that the key needs, or null if any key will do. */
+/** @param scope the scope that the key or access token needs, or null if any will do. */
 export function operation<Body>(
   scope: string | null,
   what: Omit<NativeOperation<Body>, "scope">,

@@ -16,6 +16,8 @@ const collections: Readonly<Record<string, { prefix: IdPrefix; description: stri
     example: exampleIds.identifier,
   },
   metrics: { prefix: "mtr", description: "The id of a metric", example: exampleIds.metric },
+  apps: { prefix: "app", description: "The id of an app", example: exampleIds.app },
+  installations: { prefix: "inst", description: "The id of an installation", example: exampleIds.installation },
 };
 
 /** Describes the ids of a path in order. @param url as Fastify has it, such as `/profiles/:id`. */

@@ -144,6 +144,56 @@ export const Event = Type.Object(
 );
 
 const limit = (description: string) => Type.Integer({ minimum: 1, description });
+const rateLimits = Type.Object(
+  { ordinary: limit("Requests a minute"), backfill: limit("Batches with backfill a minute") },
+  { ...closed, description: "Those in force" },
+);
+const scopes = (description: string) => Type.Array(Type.String(), { description: `Open; ${description}` });
+const pinnedRevision = Type.String({ format: "date", description: "The revision that it is pinned to" });
+const lastUsedAt = nullable(time("To about a minute, and perhaps not yet of this request"));
+
+export const App = Type.Object(
+  {
+    id: id("app"),
+    object: Type.Literal("app"),
+    name: Type.String(),
+    description: Type.String({ description: "What it does; may be empty" }),
+    homepage_url: nullable(Type.String({ description: "Where to read more" })),
+    redirect_uris: Type.Array(Type.String(), { description: "Where it sends the browser of whoever consents" }),
+    scopes: scopes("the most that it can ask for"),
+    type: oneOf(["confidential", "public"], "Closed; whether it can keep a secret"),
+    status: oneOf(["active", "suspended"], "Closed; a suspended app has no access"),
+    created_at: time(),
+    updated_at: time(),
+  },
+  closed,
+);
+
+export const Installation = Type.Object(
+  {
+    id: id("inst"),
+    object: Type.Literal("installation"),
+    app_id: id("app"),
+    property_id: id("prop"),
+    livemode: Type.Boolean({ description: "Whether the property is live" }),
+    scopes: scopes("what was consented to"),
+    status: oneOf(["active", "revoked"], "Closed; one that is revoked gives no access. A new consent makes it active"),
+    revoked_reason: nullable(
+      oneOf(
+        ["uninstalled", "token_reuse", "app", "suspended", "operator"],
+        "Closed; who or what ended it: the property's people, a token that was used twice, the app itself, its " +
+          "suspension, an operator",
+      ),
+    ),
+    installed_by: id("mem"),
+    revision: pinnedRevision,
+    created_at: time("When consent was first given"),
+    updated_at: time("When consent was last given, or it ended"),
+    revoked_at: nullable(time()),
+    last_used_at: lastUsedAt,
+  },
+  closed,
+);
 
 export const Account = Type.Object(
   {
@@ -161,25 +211,37 @@ export const Account = Type.Object(
         timezone: Type.String({ description: "IANA name of the property's time zone" }),
         created_at: time(),
       },
-      { ...closed, description: "The store or site that the key opens" },
+      { ...closed, description: "The store or site that the key or access token opens" },
     ),
-    key: Type.Object(
-      {
-        id: id("key"),
-        object: Type.Literal("key"),
-        name: Type.String(),
-        display_prefix: Type.String({ description: "How its secret begins; the secret itself is shown nowhere" }),
-        scopes: Type.Array(Type.String(), { description: "Open; what it may do" }),
-        revision: Type.String({ format: "date", description: "The revision that it is pinned to" }),
-        created_at: time(),
-        expires_at: nullable(time("When it ends; null means never")),
-        last_used_at: nullable(time("To about a minute, and perhaps not yet of this request")),
-        rate_limits: Type.Object(
-          { ordinary: limit("Requests a minute"), backfill: limit("Batches with backfill a minute") },
-          { ...closed, description: "Those in force" },
-        ),
-      },
-      { ...closed, description: "The key of this request" },
+    key: Type.Optional(
+      Type.Object(
+        {
+          id: id("key"),
+          object: Type.Literal("key"),
+          name: Type.String(),
+          display_prefix: Type.String({ description: "How its secret begins; the secret itself is shown nowhere" }),
+          scopes: scopes("what it may do"),
+          revision: pinnedRevision,
+          created_at: time(),
+          expires_at: nullable(time("When it ends; null means never")),
+          last_used_at: lastUsedAt,
+          rate_limits: rateLimits,
+        },
+        { ...closed, description: "The key of this request; absent from an answer to an access token" },
+      ),
+    ),
+    installation: Type.Optional(
+      Type.Object(
+        {
+          ...Installation.properties,
+          scopes: scopes("what the access token may do: some or all of the installation's"),
+          rate_limits: rateLimits,
+        },
+        {
+          ...closed,
+          description: "The installation whose access token this request has; absent from an answer to a key",
+        },
+      ),
     ),
   },
   closed,

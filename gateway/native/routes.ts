@@ -1,9 +1,11 @@
 /** All native routes, in the order of the document. */
 import type { NativeRoute } from "./operation.ts";
 import { accountRoutes } from "./routes/account.ts";
+import { appRoutes } from "./routes/apps.ts";
 import { eventBatchRoutes } from "./routes/event-batch.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { identifierRoutes } from "./routes/identifiers.ts";
+import { installationRoutes } from "./routes/installations.ts";
 import { metricAggregateRoutes } from "./routes/metric-aggregates.ts";
 import { metricRoutes } from "./routes/metrics.ts";
 import { profileBatchRoutes } from "./routes/profile-batch.ts";
@@ -20,6 +22,8 @@ export const nativeRoutes: readonly NativeRoute[] = [
   ...metricRoutes,
   ...metricAggregateRoutes,
   ...schemaRoutes,
+  ...appRoutes,
+  ...installationRoutes,
   ...accountRoutes,
   ...revisionRoutes,
 ];

@@ -11,7 +11,7 @@ import { openWire } from "../support/wire.ts";
 const run = promisify(execFile);
 const style = "/docs/style.css";
 const pageScript = "/docs/page.js";
-const guides = ["keys", "errors", "idempotency", "redaction", "rate-limits", "revisions", "compatibility"].map(
+const guides = ["keys", "apps", "errors", "idempotency", "redaction", "rate-limits", "revisions", "compatibility"].map(
   (name) => `/docs/${name}`,
 );
 

@@ -26,8 +26,12 @@ describeOnce("the OpenAPI document", (daybook) => {
     expect(described.toSorted()).toEqual([
       "DELETE /v1/profiles/{id}/identifiers/{identifier_id} removeIdentifier",
       "GET /v1/account getAccount",
+      "GET /v1/apps listApps",
+      "GET /v1/apps/{id} getApp",
       "GET /v1/events listEvents",
       "GET /v1/events/{id} getEvent",
+      "GET /v1/installations listInstallations",
+      "GET /v1/installations/{id} getInstallation",
       "GET /v1/metrics listMetrics",
       "GET /v1/metrics/{id} getMetric",
       "GET /v1/profiles listProfiles",

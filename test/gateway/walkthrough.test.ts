@@ -65,6 +65,9 @@ class Learned {
       property: of("prop")[0],
       key: of("key")[0],
       job: of("job").at(-1),
+      app: of("app")[0],
+      installation: of("inst")[0],
+      member: of("mem")[0],
     };
     return Object.entries(exampleIds).reduce(
       (filled, [name, id]) => filled.replaceAll(id, own[name as keyof typeof own] ?? id),

@@ -1,4 +1,5 @@
 import { DaybookError } from "#shared/values/errors.ts";
+import { readAccount } from "../../surface/account.ts";
 import { accountResource } from "../convert/accounts.ts";
 import { toId } from "../convert/ids.ts";
 import type { CompatExchange } from "../exchange.ts";
@@ -12,7 +13,7 @@ const query = { fields: ["account"] };
 const list = operation("accounts:read", {
   id: "compatListAccounts",
   summary: "Read the account",
-  description: "There is one: the property of the key.",
+  description: "There is one: the property of the key or access token.",
   query,
   data: Account,
   list: true,
@@ -29,7 +30,7 @@ const read = operation("accounts:read", {
 
 export const accountRoutes = [
   route("GET", "/accounts", list, async (exchange) => {
-    const data = [await readAccount(exchange)];
+    const data = [await readResource(exchange)];
     return sendDocument(exchange.reply, 200, { data, links: exchange.links.page(undefined) });
   }),
 
@@ -37,12 +38,11 @@ export const accountRoutes = [
     if (toId("prop", exchange.id) !== exchange.propertyId) {
       throw new DaybookError("resource_not_found", "An account with this id does not exist.", { param: "id" });
     }
-    return sendDocument(exchange.reply, 200, { data: await readAccount(exchange), links: exchange.links.self() });
+    return sendDocument(exchange.reply, 200, { data: await readResource(exchange), links: exchange.links.self() });
   }),
 ];
 
-async function readAccount({ caller, propertyId, services, query: asked, links }: CompatExchange): Promise<Resource> {
-  const { property } = await services.identity.getKey({ propertyId, keyId: caller.callerId });
-  if (!property) throw new Error("the property was not returned");
-  return pick(accountResource(property, links.to(`/accounts/${property.id}`)), asked);
+async function readResource(exchange: CompatExchange): Promise<Resource> {
+  const { property } = await readAccount(exchange);
+  return pick(accountResource(property, exchange.links.to(`/accounts/${property.id}`)), exchange.query);
 }

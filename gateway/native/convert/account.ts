@@ -1,34 +1,46 @@
 import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { formatTimestamp } from "#shared/values/time.ts";
-import type { RateLimits } from "../../rate/limits.ts";
+import type { Caller } from "../../callers.ts";
+import type { Account } from "../../surface/account.ts";
+import { installationFields } from "./apps.ts";
+import { timeOrNull } from "./text.ts";
 
-/** A key and its property as JSON text. @param limits the limits in force. */
-export function accountJson(property: Property, key: Key, limits: RateLimits): string {
-  const time = (value: Key["createdAt"]): string | null => (value ? formatTimestamp(value) : null);
-  const livemode = property.mode === Mode.LIVE;
+/** A property, and the key or installation that calls, as JSON text. @param calling whose limits and scopes hold. */
+export function accountJson({ property, caller }: Account, { limits, scopes }: Caller): string {
+  const rateLimits = { rate_limits: { ordinary: limits.ordinary, backfill: limits.backfill } };
   return JSON.stringify({
     object: "account",
-    property: {
-      id: property.id,
-      object: "property",
-      name: property.name,
-      mode: livemode ? "live" : "test",
-      livemode,
-      default_currency: property.defaultCurrency,
-      timezone: property.timezone,
-      created_at: time(property.createdAt),
-    },
-    key: {
-      id: key.id,
-      object: "key",
-      name: key.name,
-      display_prefix: key.displayPrefix,
-      scopes: key.scopes,
-      revision: key.revision,
-      created_at: time(key.createdAt),
-      expires_at: time(key.expiresAt),
-      last_used_at: time(key.lastUsedAt),
-      rate_limits: { ordinary: limits.ordinary, backfill: limits.backfill },
-    },
+    property: propertyFields(property),
+    ...("key" in caller
+      ? { key: { ...keyFields(caller.key), ...rateLimits } }
+      : // Those of the token, which may have been given for fewer than the installation has.
+        { installation: { ...installationFields(caller.installation), scopes: [...scopes], ...rateLimits } }),
   });
+}
+
+function propertyFields(property: Property): object {
+  const livemode = property.mode === Mode.LIVE;
+  return {
+    id: property.id,
+    object: "property",
+    name: property.name,
+    mode: livemode ? "live" : "test",
+    livemode,
+    default_currency: property.defaultCurrency,
+    timezone: property.timezone,
+    created_at: timeOrNull(property.createdAt),
+  };
+}
+
+function keyFields(key: Key): object {
+  return {
+    id: key.id,
+    object: "key",
+    name: key.name,
+    display_prefix: key.displayPrefix,
+    scopes: key.scopes,
+    revision: key.revision,
+    created_at: timeOrNull(key.createdAt),
+    expires_at: timeOrNull(key.expiresAt),
+    last_used_at: timeOrNull(key.lastUsedAt),
+  };
 }

@@ -17,3 +17,7 @@ export function timeText(time: Timestamp | undefined): string {
 export function timeJson(time: Timestamp | undefined): string {
   return `"${timeText(time)}"`;
 }
+
+export function timeOrNull(time: Timestamp | undefined): string | null {
+  return time ? formatTimestamp(time) : null;
+}

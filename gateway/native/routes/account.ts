@@ -1,3 +1,4 @@
+import { readAccount } from "../../surface/account.ts";
 import { accountJson } from "../convert/account.ts";
 import { sendData } from "../envelope.ts";
 import { exampleAccount } from "../examples.ts";
@@ -7,17 +8,15 @@ import { Account } from "../resources.ts";
 const read = operation("accounts:read", {
   id: "getAccount",
   tag: "Account",
-  summary: "Read the property and the key of the request",
+  summary: "Read the property and the key or installation of the request",
+  description: "To a key it shows `key`, and to an access token `installation` in its place.",
   data: Account,
   success: { 200: "The account" },
   examples: { data: exampleAccount },
 });
 
 export const accountRoutes = [
-  route("GET", "/account", read, async (exchange) => {
-    const { caller, propertyId, services } = exchange;
-    const { key, property } = await services.identity.getKey({ propertyId, keyId: caller.callerId });
-    if (!key || !property) throw new Error("the key was not returned");
-    return sendData(exchange, accountJson(property, key, caller.limits));
-  }),
+  route("GET", "/account", read, async (exchange) =>
+    sendData(exchange, accountJson(await readAccount(exchange), exchange.caller)),
+  ),
 ];
