@@ -22,11 +22,11 @@ export interface AdapterOptions {
   issuer: string;
   graceSeconds: number;
   /** Called before a code or refresh token is used. @throws when the app makes too many requests. */
-  takeRequest(clientId: string): void;
+  takeRequest: (clientId: string) => void;
   /** Called when a code or refresh token was used again. */
-  noteReuse(clientId: string): void;
+  noteReuse: (clientId: string) => void;
   /** Called with what a grant gives access to. */
-  noteInstallation(installation: Installation): void;
+  noteInstallation: (installation: Installation) => void;
 }
 
 const call = systemCall("gateway");
@@ -92,7 +92,7 @@ async function findGrant(
       accountId: installedBy,
       clientId: appId,
       openid: { scope: scopes.join(" ") },
-    } as AdapterPayload;
+    };
   });
 }
 

@@ -55,7 +55,7 @@ export function renderConsent(
         <input type="hidden" name="token" value="${token}" />
         ${fault !== undefined && html`<p class="alert" role="alert">${fault}</p>`}
         ${choices.length === 0 ? renderNoChoice() : renderChoices(choices)}
-        <button class="other" type="submit" name="decision" value="deny">Deny</button>
+        <button class="other" type="submit" name="decision" value="deny" formnovalidate>Deny</button>
       </form>`,
   });
 }

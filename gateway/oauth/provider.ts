@@ -196,6 +196,8 @@ function checkPushedScope(ctx: KoaContextWithOIDC): void {
   }
 }
 
+type Generate = (this: { scope?: string }) => string;
+
 /** Tokens that follow a refresh token are derived from it: see secrets.ts. */
 function deriveSuccessors({ AccessToken, RefreshToken }: Provider, secrets: OAuthSecrets): void {
   for (const [kind, model] of [
@@ -203,9 +205,9 @@ function deriveSuccessors({ AccessToken, RefreshToken }: Provider, secrets: OAut
     ["refresh", RefreshToken],
   ] as const) {
     // The types leave this method out.
-    const prototype = model.prototype as unknown as { generateTokenId(): string };
+    const prototype = model.prototype as unknown as { generateTokenId: Generate };
     const random = prototype.generateTokenId;
-    prototype.generateTokenId = function generate(this: { scope?: string }) {
+    prototype.generateTokenId = function generate(this) {
       // Always called: it also notes the format of the token.
       const id = random.call(this);
       const before = Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti;

@@ -14,6 +14,7 @@ import {
   install,
   newApp,
   newConsenter,
+  newOAuthBrowser,
   newRequest,
   openConsent,
   startWithOAuth,
@@ -31,7 +32,11 @@ beforeAll(async () => {
 
 afterAll(() => owner.close());
 
-const event = { type: "order.completed", identifier: { type: "email", value: "ada@example.com" } };
+const event = {
+  type: "order.completed",
+  identifier: { type: "email", value: "ada@example.com" },
+  properties: { order_id: "1001" },
+};
 
 describe("an app", () => {
   test.each([
@@ -226,11 +231,7 @@ describe("the page of a consent", () => {
     expect(page.text).toContain("Prints labels.");
     expect(page.text).toContain("Record events");
     expect(page.headers.get("content-security-policy")).toMatch(/; form-action 'self' http:\/\/127\.0\.0\.1$/);
-    const { get } = await newConsenter(daybook).then((other) => {
-      for (const name of other.cookies.keys()) other.cookies.delete(name);
-      return other;
-    });
-    const anonymous = await get(page.url, {
+    const anonymous = await newOAuthBrowser().get(page.url, {
       cookie: [...browser.cookies]
         .filter(([name]) => name.startsWith("daybook-oauth"))
         .map((pair) => pair.join("="))

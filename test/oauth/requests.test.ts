@@ -64,8 +64,10 @@ describe("an authorization request", () => {
     ["with plain PKCE", { code_challenge: challenge, code_challenge_method: "plain" }, "invalid_request"],
     ["with PKCE that is plain by default", { code_challenge_method: undefined }, "invalid_request"],
     ["with a challenge that is too short", { code_challenge: "short" }, "invalid_request"],
-    ["for a token", { response_type: "token" }, "unsupported_response_type"],
-    ["for an id token", { response_type: "code id_token" }, "unsupported_response_type"],
+    // Both of these would come in the fragment of the address, which is refused first.
+    ["for a token", { response_type: "token" }, "invalid_request"],
+    ["for an id token", { response_type: "code id_token" }, "invalid_request"],
+    ["for nothing", { response_type: "none" }, "unsupported_response_type"],
     ["for a scope beyond the app's", { scope: "events:read profiles:read" }, "invalid_scope"],
     ["for a scope that there is not", { scope: "events:read everything" }, "invalid_scope"],
     ["for OpenID Connect", { scope: "openid events:read" }, "invalid_scope"],
