@@ -45,8 +45,8 @@ beforeAll(async () => {
 afterAll(() => owner.close());
 
 /** Faults but for the way between the two sites, which is the point. */
-function expectNoFaults({ takeFaults }: Window): void {
-  expect(takeFaults().filter((fault) => !fault.startsWith(`request: ${appUrl}`))).toEqual([]);
+function expectNoFaults(window: Window): void {
+  expect(window.takeFaults().filter((fault) => !fault.startsWith(`request: ${appUrl}`))).toEqual([]);
 }
 
 describe("the example app", () => {

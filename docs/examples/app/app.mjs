@@ -99,7 +99,7 @@ const escape = (text) => String(text).replaceAll(/[&<>"']/g, (letter) => `&#${le
 const button = (action, label) => `<form method="post" action="${action}"><button>${label}</button></form>`;
 
 async function showOrders() {
-  const account = await call("/v1/account");
+  const { data: account } = await call("/v1/account");
   const { data } = await call("/v1/events?filter[type]=order.completed&sort=-occurred_at&page[limit]=10");
   const rows = data.map(
     ({ occurred_at: at, value, currency }) =>
