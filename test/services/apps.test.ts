@@ -1,101 +1,53 @@
 /** Partner apps, their secrets, and where they are installed, over two replicas of identity. */
 import { createHash } from "node:crypto";
-import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   AppStatus,
   AppType,
   InstallationStatus,
   RevokedReason,
   type App,
-  type CreateAppRequestSchema,
   type UpdateAppRequestSchema,
 } from "#proto/daybook/identity/v1/apps_pb.ts";
-import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
-import { createServiceClient } from "#shared/rpc/clients.ts";
-import { DaybookError } from "#shared/values/errors.ts";
 import { newId } from "#shared/values/ids.ts";
 import { toTimestamp } from "#shared/values/time.ts";
-import { createDatabase } from "../support/database.ts";
-import { testCall } from "../support/daybook.ts";
-import { startIdentity, type TestIdentity } from "../support/identity.ts";
+import {
+  faultsOf,
+  goodApp,
+  refusalOf,
+  startAppIdentity,
+  type AppIdentity,
+  type NewApp,
+} from "../support/app-identity.ts";
+import type { TestIdentity } from "../support/identity.ts";
 
 const owner = new Owner();
-let replicas: TestIdentity[];
+let { at, newApp, install, properties, takeEnded } = {} as AppIdentity;
 let { apps, oauth } = {} as TestIdentity;
-let properties: string[];
-/** Callers that ended, as the first replica signalled it. */
-let ended: string[] = [];
 let now = Date.UTC(2030, 0, 1) * 1000;
 
 beforeAll(async () => {
-  const { url } = owner.own(await createDatabase(inject("databaseUrl")));
-  const clock = { nowMicros: () => now };
-  // The second finds what the first has migrated.
-  replicas = [await startIdentity(owner, url, clock), await startIdentity(owner, url, clock)];
-  const [first] = replicas;
-  if (!first) throw new Error("there is no replica");
-  ({ apps, oauth } = first);
-  first.signals.subscribe(KeyEndingSchema.typeName, (payload) => {
-    ended.push(fromBinary(KeyEndingSchema, payload).keyId);
-  });
-  const identity = createServiceClient(IdentityService, first.transport);
-  properties = (await identity.listProperties({ limit: 10 }, testCall)).properties.map(({ id }) => id);
+  ({ at, newApp, install, properties, takeEnded } = await startAppIdentity(owner, { nowMicros: () => now }));
+  ({ apps, oauth } = at(0));
 });
 afterAll(() => owner.close());
 beforeEach(() => {
   now += 1_000_000;
-  ended = [];
+  takeEnded();
 });
 
-type NewApp = MessageInitShape<typeof CreateAppRequestSchema>;
 type AppChange = MessageInitShape<typeof UpdateAppRequestSchema>;
 
-const good: NewApp = {
-  name: "Tea reports",
-  description: "Sends a report each week.",
-  homepageUrl: "https://reports.example.com/about#daybook",
-  redirectUris: ["https://reports.example.com/back"],
-  scopes: ["events:read"],
-  type: AppType.CONFIDENTIAL,
-};
-
-/** The client of a replica: each in turn. */
-const at = (index: number): TestIdentity => replicas[index % 2] ?? (replicas[0] as TestIdentity);
-
-async function newApp(changes: NewApp = {}): Promise<{ app: App; secret: string | undefined }> {
-  const { app, secret } = await apps.createApp({ ...good, ...changes });
-  if (!app) throw new Error("the answer is not whole");
-  return { app, secret };
-}
-
-const install = async (appId: string, propertyId = properties[0] ?? "", index = 0) => {
-  const consent = { appId, propertyId, scopes: ["events:read"], memberId: newId("mem") };
-  const { installation, grantId } = await at(index).oauth.installApp(consent);
-  return { id: installation?.id ?? "", propertyId, grantId };
-};
-
-/** Each field at fault with its code. */
-async function faultsOf(call: Promise<unknown>): Promise<Record<string, string>> {
-  const error = await call.then(
-    () => new Error("it was not refused"),
-    (failure: unknown) => failure,
-  );
-  if (!(error instanceof DaybookError)) throw error;
-  const faults = error.errors.length > 0 ? error.errors : [error];
-  return Object.fromEntries(faults.map(({ param, code }) => [param ?? "", code]));
-}
-
-const codeOf = async (call: Promise<unknown>): Promise<string | undefined> => Object.values(await faultsOf(call))[0];
+const codeOf = async (call: Promise<unknown>): Promise<string> => (await refusalOf(call)).code;
 
 describe("an app", () => {
   test("is what was said of it, with a secret that is shown once if it can keep one", async () => {
     const { app, secret = "" } = await newApp({ scopes: ["events:read", "apps:read", "events:read"] });
     expect(secret).toMatch(/^cs_[0-9A-Za-z]{43}$/);
     expect(app).toMatchObject({
-      ...good,
+      ...goodApp,
       id: expect.stringMatching(/^app_/),
       scopes: ["events:read", "apps:read"],
       status: AppStatus.ACTIVE,
@@ -158,7 +110,7 @@ describe("an app", () => {
     ["a redirect off its form", { redirectUris: ["https://example.com/a/../b"] }, { "redirect_uris.0": uris }],
     ["a long redirect", { redirectUris: [`https://example.com/${"a".repeat(2_029)}`] }, { "redirect_uris.0": uris }],
   ])("with %s is refused", async (_, bad, faults) => {
-    expect(await faultsOf(apps.createApp({ ...good, ...bad }))).toEqual(faults);
+    expect(await faultsOf(apps.createApp({ ...goodApp, ...bad }))).toEqual(faults);
   });
 
   test("keeps what a change does not name, and refuses a bad change as a bad app", async () => {
@@ -201,11 +153,11 @@ describe("an app", () => {
       ({ hasMore } = page);
     }
     expect(found.slice(-3)).toEqual(made);
-    const installed = await apps.listApps({ limit: 500, propertyId: properties[0] ?? "" });
+    const installed = await apps.listApps({ limit: 500, propertyId: properties[0] });
     expect(installed.apps.slice(-2)).toEqual([first, third]);
-    const page = { limit: 1, propertyId: properties[0] ?? "", afterAppId: first.id };
+    const page = { limit: 1, propertyId: properties[0], afterAppId: first.id };
     expect(await apps.listApps(page)).toMatchObject({ apps: [{ id: third.id }], hasMore: false });
-    expect((await apps.listApps({ limit: 1, propertyId: properties[1] ?? "" })).apps).toEqual([]);
+    expect((await apps.listApps({ limit: 1, propertyId: properties[1] })).apps).toEqual([]);
     for (const limit of [0, -1, 501]) expect(await faultsOf(apps.listApps({ limit }))).toHaveProperty("limit");
     expect(await faultsOf(apps.listApps({ limit: 1, propertyId: "x" }))).toEqual({ property_id: "invalid_id" });
     expect(await faultsOf(apps.listApps({ limit: 1, afterAppId: "x" }))).toEqual({ after_app_id: "invalid_id" });
@@ -272,18 +224,18 @@ describe("an installation", () => {
       createdAt: toTimestamp(now),
     });
     expect(answer.installation?.lastUsedAt).toBeUndefined();
-    const wrong = { propertyId: properties[1] ?? "", installationId: made.id };
+    const wrong = { propertyId: properties[1], installationId: made.id };
     const unknown = { ...wrong, installationId: newId("inst") };
-    const refusals = [apps.getInstallation(wrong), apps.getInstallation(unknown)].map((call) =>
-      call.catch((error: unknown) => error),
-    );
-    const [ofOther, ofNone] = (await Promise.all(refusals)) as [DaybookError, DaybookError];
+    const [ofOther, ofNone] = [
+      await refusalOf(apps.getInstallation(wrong)),
+      await refusalOf(apps.getInstallation(unknown)),
+    ];
     expect([ofOther.code, ofOther.message, ofOther.param]).toEqual([ofNone.code, ofNone.message, ofNone.param]);
     expect(ofNone).toMatchObject({ code: "resource_not_found", param: "installation_id" });
     const ending = { ...wrong, reason: RevokedReason.OPERATOR };
     expect(await codeOf(apps.endInstallation(ending))).toBe("resource_not_found");
     expect(await read(made)).toMatchObject({ status: InstallationStatus.ACTIVE });
-    expect(ended).toEqual([]);
+    expect(takeEnded()).toEqual([]);
   });
 
   test("is listed by property, by app and by both, in pages, after it ended too", async () => {
@@ -324,12 +276,12 @@ describe("an installation", () => {
     now += 1_000_000;
     const again = await apps.endInstallation({ ...name, reason: RevokedReason.OPERATOR });
     expect(again.installation).toEqual(installation);
-    expect(ended).toEqual([made.id]);
+    expect(takeEnded()).toEqual([made.id]);
   });
 
   test("of a suspended app ends, in each property, and none is left by a consent at the same moment", async () => {
     for (let round = 0; round < 5; round++) {
-      ended = [];
+      takeEnded();
       const { app } = await newApp();
       const before = await install(app.id, properties[0]);
       const attempts = Array.from({ length: 8 }, (_, index) =>
@@ -345,7 +297,7 @@ describe("an installation", () => {
       for (const each of installations) {
         expect(each).toMatchObject({ status: InstallationStatus.REVOKED, revokedReason: RevokedReason.SUSPENDED });
       }
-      if (round % 2 === 0) expect(ended).toEqual(expect.arrayContaining(installations.map(({ id }) => id)));
+      if (round % 2 === 0) expect(takeEnded()).toEqual(expect.arrayContaining(installations.map(({ id }) => id)));
       expect(installations.map(({ id }) => id)).toContain(before.id);
       expect(await codeOf(install(app.id))).toBe("invalid_state_transition");
       // It can be installed again when it is active, and what had ended stays so until then.

@@ -85,7 +85,6 @@ export function readStored(input: ArtifactInput, now: Micros): ArtifactRef & { e
 function faultsOf(input: ArtifactInput, now: Micros): FieldError[] {
   const { payloadJson, expiresAt, grantId, scopes, predecessorHash } = input;
   const kind = nameOfKind[input.kind];
-  const isToken = kind === "access_token" || kind === "refresh_token";
   const faults: FieldError[] = [];
   if (!isPayload(payloadJson)) {
     faults.push(invalid("payload_json", `must be a JSON object of at most ${payloadBytesMax} bytes`));
@@ -94,6 +93,8 @@ function faultsOf(input: ArtifactInput, now: Micros): FieldError[] {
   else if (expiresAt <= now || expiresAt > now + lifeMicrosMax) {
     faults.push(invalid("expires_at", "must be in the future, and at most 366 days away"));
   }
+  if (kind === undefined) return faults;
+  const isToken = kind === "access_token" || kind === "refresh_token";
   if (isToken || kind === "code") {
     if (grantId === undefined) faults.push(missing("grant_id", "the grant of a code or token"));
   } else if (grantId !== undefined) faults.push(invalid("grant_id", "is only of a code or token"));
