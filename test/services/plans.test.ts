@@ -2,6 +2,7 @@
  * Plans of statements that are made while the tables have no statistics, as PostgreSQL keeps plans for a while: once
  * the tables are large, a statement still reads no table from end to end, and few pages.
  */
+import { hash } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createLocalBus } from "#shared/bus/local.ts";
@@ -33,7 +34,26 @@ import {
 import { tailEvents } from "../../services/event/sql/tail.ts";
 import { readLowestWatermark, readWatermark } from "../../services/event/sql/writers.ts";
 import { operations as metricOperations } from "../../services/metric/sql/operations.ts";
+import { listInstalledApps, listSecrets } from "../../services/identity/sql/apps.ts";
 import { noteUse } from "../../services/identity/sql/caller-uses.ts";
+import {
+  endGrant,
+  endOfApp,
+  findGrant,
+  findInstallation,
+  listOfApp,
+  listOfProperty,
+  storeConsent,
+} from "../../services/identity/sql/installations.ts";
+import {
+  consumeArtifact,
+  deleteArtifactsOfGrant,
+  findAccessToken,
+  findConsumed,
+  noteTokenUse,
+  storeArtifact,
+  trimArtifacts,
+} from "../../services/identity/sql/oauth-artifacts.ts";
 import { findOperations } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { countByDay, sumActivity } from "../../services/metric/sql/activity.ts";
@@ -154,10 +174,11 @@ async function faultsOf(index: number, buffersAllowed: number): Promise<unknown[
 // A row for each property, or for each process.
 const smallTables = new Set(["ref_properties", "writers", "properties", "type_counts", "registrations"]);
 
-type Value = string | number | boolean | null | Value[];
+type Value = string | number | boolean | null | Buffer | Value[];
 
 function literalOf(value: Value): string {
   if (value === null) return "NULL";
+  if (Buffer.isBuffer(value)) return `'\\x${value.toString("hex")}'`;
   return pg.escapeLiteral(Array.isArray(value) ? `{${value.map(elementOf).join(",")}}` : String(value));
 }
 
@@ -189,11 +210,15 @@ const metric = {
   original_name_at: now,
 };
 const claimed = { kind: "dedupe_id", key: "a", event_id: id, fingerprint: null, expires_at: now };
+// As fillTables makes them.
+const tokenHash = hash("sha256", "1", "buffer");
 const outbox = outboxStatements("event");
 
 // All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox;
-// all processes; all metrics of a property, of which there are at most 20,000.
+// all processes; all metrics of a property, of which there are at most 20,000; all installations of a property, which
+// are at most one for each app.
 const [ofAllJobs, ofAllMessages, ofRound, ofAllWriters, ofAllMetrics] = [400, 400, 400, 100, 4000];
+const ofAllInstallations = 400;
 
 const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["profiles by id", (db) => readProfiles(db, [id, [id]])],
@@ -290,6 +315,22 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["leases", (db) => leaseRequests(db, [[{ ...window, wanted: 1, limit_default: 1, part: 4 }]])],
   ["leases given back", (db) => returnRequests(db, [[{ ...window, count: 1 }]])],
   ["use of callers", (db) => noteUse(db, [[{ property_id: id, id, used_at: now }]])],
+  ["apps of a property", (db) => listInstalledApps(db, [id, id, 5]), ofAllInstallations],
+  ["secrets of apps", (db) => listSecrets(db, [[id]])],
+  ["an installation", (db) => findInstallation(db, [id, id])],
+  ["installations of a property", (db) => listOfProperty(db, [id, null, id, 5]), ofAllInstallations],
+  ["installations of an app", (db) => listOfApp(db, [id, id, 5])],
+  ["a consent", (db) => storeConsent(db, [id, id, id, [], "a", id, id, now])],
+  ["the installation of a grant", (db) => findGrant(db, [id])],
+  ["a grant that ends", (db) => endGrant(db, [id, "app", now])],
+  ["installations of an app that end", (db) => endOfApp(db, [id, now])],
+  ["an access token", (db) => findAccessToken(db, [tokenHash, now])],
+  ["an access token that is used", (db) => noteTokenUse(db, [tokenHash, now])],
+  ["a token to keep", (db) => storeArtifact(db, ["refresh_token", tokenHash, "{}", id, null, tokenHash, now])],
+  ["a token that is used", (db) => consumeArtifact(db, ["access_token", tokenHash, now])],
+  ["a token that is used again", (db) => findConsumed(db, ["access_token", tokenHash, now])],
+  ["tokens beyond those that are kept", (db) => trimArtifacts(db, [id, "access_token", 10_000])],
+  ["tokens of a grant that ended", (db) => deleteArtifactsOfGrant(db, [id])],
   ["answers of operations", (db) => findOperations(db, [now, [{ property_id: id, key: "a" }]])],
   ["operations on profiles", (db) => profileOperations.find(db, [id, [id], now])],
   ["rows of an outbox that wait", (db) => outbox.take(db, [id]), ofRound],

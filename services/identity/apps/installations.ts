@@ -1,6 +1,6 @@
 /** Ends installations: their tokens go, and every gateway hears of it. */
 import type { Signals } from "#shared/bus/signals.ts";
-import { inChunks, withTransaction, type Queryable } from "#shared/database/postgres.ts";
+import { withTransaction } from "#shared/database/postgres.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
@@ -10,15 +10,8 @@ import type { IdentityContext } from "../context.ts";
 import { endGrant, type EndedRow } from "../sql/installations.ts";
 import { deleteArtifactsOfGrant } from "../sql/oauth-artifacts.ts";
 
-const rowsMax = 5_000;
-
 export function noSuchInstallation(): DaybookError {
   return new DaybookError("resource_not_found", "There is no such installation.", { param: "installation_id" });
-}
-
-/** Deletes the codes and tokens of a grant that has ended. */
-export async function deleteTokens(database: Queryable, grantId: Uuid): Promise<void> {
-  await inChunks(rowsMax, (rows) => deleteArtifactsOfGrant(database, [grantId, rows]));
 }
 
 /** Tells gateways that the tokens of installations have ended. Call this after the change is committed. */
@@ -35,7 +28,7 @@ export async function endOfGrant(
   const now = formatMicros(clock.nowMicros());
   const ended = await withTransaction(database, async (tx) => {
     const rows = await endGrant(tx, [grantId, reason, now]);
-    if (rows.length > 0) await deleteTokens(tx, grantId);
+    if (rows.length > 0) await deleteArtifactsOfGrant(tx, [grantId]);
     return rows;
   });
   signalEnded(signals, ended);

@@ -5,10 +5,11 @@ import { withTransaction } from "#shared/database/postgres.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { deleteTokens, noSuchInstallation, signalEnded } from "../apps/installations.ts";
+import { noSuchInstallation, signalEnded } from "../apps/installations.ts";
 import { toInstallation, toReasonName } from "../apps/mapping.ts";
 import type { IdentityContext } from "../context.ts";
 import { endInstallation as end, findInstallation } from "../sql/installations.ts";
+import { deleteArtifactsOfGrant } from "../sql/oauth-artifacts.ts";
 
 export function endInstallation({
   database,
@@ -26,7 +27,7 @@ export function endInstallation({
     const now = formatMicros(clock.nowMicros());
     const { row, ended } = await withTransaction(database, async (tx) => {
       const [gone] = await end(tx, [property, id, name, now]);
-      if (gone) await deleteTokens(tx, gone.grant_id);
+      if (gone) await deleteArtifactsOfGrant(tx, [gone.grant_id]);
       const [found] = await findInstallation(tx, [property, id]);
       if (!found) throw noSuchInstallation();
       return { row: found, ended: gone ? [gone] : [] };

@@ -7,13 +7,14 @@ import { decodeId, encodeId, newUuid } from "#shared/values/ids.ts";
 import { newestRevision } from "#shared/values/revisions.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { noSuchApp } from "../apps/apps.ts";
-import { deleteTokens, signalEnded } from "../apps/installations.ts";
+import { signalEnded } from "../apps/installations.ts";
 import { toInstallation } from "../apps/mapping.ts";
 import type { IdentityContext } from "../context.ts";
 import { readConsent } from "../domain/apps.ts";
 import { lockApp } from "../sql/apps.ts";
 import { findInstallation, lockInstallation, storeConsent } from "../sql/installations.ts";
 import { findProperty } from "../sql/properties.ts";
+import { deleteArtifactsOfGrant } from "../sql/oauth-artifacts.ts";
 
 export function installApp({
   database,
@@ -39,7 +40,7 @@ export function installApp({
       const earlier = await lockInstallation(tx, [property, app]);
       const consent = [property, newUuid(), app, granted, newestRevision, grantId, member, now] as const;
       const [stored] = await storeConsent(tx, [...consent]);
-      for (const { grant_id: grant } of earlier) await deleteTokens(tx, grant);
+      for (const { grant_id: grant } of earlier) await deleteArtifactsOfGrant(tx, [grant]);
       const [installed] = stored ? await findInstallation(tx, [property, stored.id]) : [];
       if (!installed) throw new Error("the installation was not stored");
       return { row: installed, before: earlier };

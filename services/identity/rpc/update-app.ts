@@ -6,12 +6,13 @@ import { checkFaults } from "#shared/values/errors.ts";
 import { decodeId } from "#shared/values/ids.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { noSuchApp, withItsSecrets } from "../apps/apps.ts";
-import { deleteTokens, signalEnded } from "../apps/installations.ts";
+import { signalEnded } from "../apps/installations.ts";
 import { toStatusName } from "../apps/mapping.ts";
 import type { IdentityContext } from "../context.ts";
 import { faultsOfApp } from "../domain/apps.ts";
 import { findApp, updateApp as update } from "../sql/apps.ts";
 import { endOfApp } from "../sql/installations.ts";
+import { deleteArtifactsOfGrant } from "../sql/oauth-artifacts.ts";
 
 export function updateApp({ database, clock, signals }: IdentityContext): ServiceImpl<typeof AppService>["updateApp"] {
   return async (request) => {
@@ -50,7 +51,7 @@ export function updateApp({ database, clock, signals }: IdentityContext): Servic
     });
     signalEnded(signals, ended);
     // After the commit, because there may be many: they open nothing any more.
-    for (const { grant_id: grant } of ended) await deleteTokens(database, grant);
+    for (const { grant_id: grant } of ended) await deleteArtifactsOfGrant(database, [grant]);
     return create(UpdateAppResponseSchema, { app });
   };
 }

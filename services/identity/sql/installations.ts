@@ -32,9 +32,8 @@ export interface EndedRow {
 /** The columns of InstallationRow that are of the installation `i` alone. */
 export const installationColumns = `i.property_id, i.id, i.app_id, i.scopes, i.revision, i.revoked_reason,
           i.installed_by, i.created_at, i.updated_at, i.revoked_at, ${lastUse("i")}`;
-const withProperty = `${installationColumns}, p.mode
-   FROM identity.installations i
-   CROSS JOIN LATERAL (SELECT mode FROM identity.properties WHERE id = i.property_id LIMIT 1) AS p`;
+const property = "CROSS JOIN LATERAL (SELECT mode FROM identity.properties WHERE id = i.property_id LIMIT 1) AS p";
+const withProperty = `${installationColumns}, p.mode FROM identity.installations i ${property}`;
 
 export const findInstallation = statement<[property: Uuid, id: Uuid], InstallationRow>(
   "identity.installations.find",
@@ -45,8 +44,8 @@ export const findInstallation = statement<[property: Uuid, id: Uuid], Installati
 export const findGrant = statement<[grantId: Uuid], InstallationRow>(
   "identity.installations.find_grant",
   `SELECT ${withProperty}
-   WHERE i.grant_id = $1 AND i.revoked_at IS NULL
-     AND EXISTS (SELECT FROM identity.apps a WHERE a.id = i.app_id AND a.status = 'active')`,
+   CROSS JOIN LATERAL (SELECT FROM identity.apps WHERE id = i.app_id AND status = 'active' LIMIT 1) AS a
+   WHERE i.grant_id = $1 AND i.revoked_at IS NULL`,
 );
 
 /** The installations of a property after an id; null does not filter by an app. */
@@ -55,15 +54,21 @@ export const listOfProperty = statement<
   InstallationRow
 >(
   "identity.installations.list_of_property",
-  `SELECT ${withProperty}
-   WHERE i.property_id = $1 AND ($2::uuid IS NULL OR i.app_id = $2) AND i.id > $3
-   ORDER BY i.id LIMIT $4`,
+  `SELECT ${installationColumns}, p.mode FROM (
+     SELECT * FROM identity.installations
+     WHERE property_id = $1 AND ($2::uuid IS NULL OR app_id = $2) AND id > $3
+     ORDER BY id LIMIT $4
+   ) AS i ${property}
+   ORDER BY i.id`,
 );
 
 /** The installations of an app after an id. */
 export const listOfApp = statement<[appId: Uuid, after: Uuid, limit: number], InstallationRow>(
   "identity.installations.list_of_app",
-  `SELECT ${withProperty} WHERE i.app_id = $1 AND i.id > $2 ORDER BY i.id LIMIT $3`,
+  `SELECT ${installationColumns}, p.mode FROM (
+     SELECT * FROM identity.installations WHERE app_id = $1 AND id > $2 ORDER BY id LIMIT $3
+   ) AS i ${property}
+   ORDER BY i.id`,
 );
 
 /** Reads and locks the installation of an app in a property. */

@@ -1,5 +1,5 @@
 /** Codes, tokens and requests that the authorization server of the gateways keeps, by SHA-256. */
-import { statement } from "#shared/database/postgres.ts";
+import { plannedStatement, statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
@@ -94,8 +94,8 @@ export const findAccessToken = statement<[idHash: Buffer, now: Instant], AccessT
      SELECT * FROM identity.installations WHERE grant_id = a.grant_id AND revoked_at IS NULL LIMIT 1
    ) AS i
    CROSS JOIN LATERAL (SELECT * FROM identity.properties WHERE id = i.property_id LIMIT 1) AS p
-   WHERE a.kind = 'access_token' AND a.id_hash = $1 AND a.expires_at > $2
-     AND EXISTS (SELECT FROM identity.apps WHERE id = i.app_id AND status = 'active')`,
+   CROSS JOIN LATERAL (SELECT FROM identity.apps WHERE id = i.app_id AND status = 'active' LIMIT 1) AS app
+   WHERE a.kind = 'access_token' AND a.id_hash = $1 AND a.expires_at > $2`,
 );
 
 /** Stores the first use of an access token. */
@@ -109,17 +109,14 @@ export const deleteArtifact = statement<[kind: ArtifactKindName, idHash: Buffer]
   `DELETE FROM identity.oauth_artifacts WHERE kind = $1 AND id_hash = $2`,
 );
 
-/** Gives a row for each. */
-export const deleteArtifactsOfGrant = statement<[grantId: Uuid, rowsMax: number], { gone: boolean }>(
+/** At most some thousands: see artifactsPerGrantMax. */
+export const deleteArtifactsOfGrant = statement<[grantId: Uuid]>(
   "identity.oauth_artifacts.delete_of_grant",
-  `DELETE FROM identity.oauth_artifacts WHERE ctid = ANY(ARRAY(
-     SELECT ctid FROM identity.oauth_artifacts WHERE grant_id = $1 LIMIT $2 FOR UPDATE
-   )) RETURNING true AS gone`,
+  `DELETE FROM identity.oauth_artifacts WHERE grant_id = $1`,
 );
 
-/** Gives a row for each. */
-export const deleteExpiredArtifacts = statement<[now: Instant, rowsMax: number], { gone: boolean }>(
-  "identity.oauth_artifacts.delete_expired",
+/** Gives a row for each. Planned with its values: whether the index helps depends on the size of the table. */
+export const deleteExpiredArtifacts = plannedStatement<[now: Instant, rowsMax: number], { gone: boolean }>(
   `DELETE FROM identity.oauth_artifacts WHERE ctid = ANY(ARRAY(
      SELECT ctid FROM identity.oauth_artifacts WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
    )) RETURNING true AS gone`,
