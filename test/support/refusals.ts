@@ -22,7 +22,13 @@ export function expectError(answer: Answer, status: number, code: string, param:
 }
 
 // The property's keys and rate windows; and event types, which are admitted before profiles are looked up.
-const ownTables = ["identity.keys", "identity.key_uses", "identity.rate_windows", "event.types", "event.type_counts"];
+const ownTables = [
+  "identity.keys",
+  "identity.caller_uses",
+  "identity.rate_windows",
+  "event.types",
+  "event.type_counts",
+];
 
 /** Checks that a property has no rows in other tables. */
 export async function expectNothingBehind(daybook: TestDaybook, api: TestProperty): Promise<void> {
