@@ -1,7 +1,8 @@
-/** What a key may know of itself and of the API: the account, and the revisions. */
+/** What a caller may know of itself and of the API: the account, and the revisions. */
 import { expect, test } from "vitest";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { newestRevision, revisions } from "#shared/values/revisions.ts";
+import { installApp } from "../support/apps.ts";
 import { describeEverywhere, testCall } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
 
@@ -43,6 +44,42 @@ describeEverywhere("the account", (daybook) => {
     });
     expect(body.meta.livemode).toBe(true);
     expect(text).not.toContain(api.secret.slice(12));
+  });
+
+  test("has the installation in the place of the key for an access token, with the token's own scopes", async () => {
+    const { propertyId, ...key } = await daybook().newProperty({ mode: Mode.LIVE });
+    const scopes = ["accounts:read", "events:read", "events:write"];
+    const { installationId, appId, ...installation } = await installApp(daybook(), propertyId, { scopes });
+    const { token, get } = await installation.newToken({ scopes: scopes.slice(0, 2) });
+    const { status, body, text } = await get("/v1/account");
+    expect(status).toBe(200);
+    const ofKey = (await key.get("/v1/account")).body.data;
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+    expect(body.data).toEqual({
+      object: "account",
+      property: ofKey.property,
+      installation: {
+        id: installationId,
+        object: "installation",
+        app_id: appId,
+        property_id: propertyId,
+        livemode: true,
+        scopes: scopes.slice(0, 2),
+        status: "active",
+        revoked_reason: null,
+        installed_by: expect.stringMatching(/^mem_/),
+        revision: newestRevision,
+        created_at: time,
+        updated_at: time,
+        revoked_at: null,
+        last_used_at: expect.toSatisfy((at) => at === null || typeof at === "string"),
+        // The defaults, as of a key without limits of its own.
+        rate_limits: ofKey.key.rate_limits,
+      },
+    });
+    expect(Object.keys(ofKey)).toEqual(["object", "property", "key"]);
+    expect([body.meta.livemode, body.meta.revision]).toEqual([true, newestRevision]);
+    expect(text).not.toContain(token.slice(0, 12));
   });
 
   test("tells when the key was last used, and not when another was", async () => {

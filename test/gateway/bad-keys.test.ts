@@ -1,18 +1,21 @@
 /**
- * Keys that are not good: whatever is wrong with them, the answer is the same, and so is the work for all that can be
- * keys, so that neither tells one from the other.
+ * Keys and access tokens that are not good: whatever is wrong with them, the answer is the same, and so is the work for
+ * all that can be one of them, so that neither tells one from the other.
  */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { AppStatus } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { ArtifactKind } from "#proto/daybook/identity/v1/oauth_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
 import { toTimestamp } from "#shared/values/time.ts";
+import { installApp, newToken, randomToken } from "../support/apps.ts";
 import { callsOf } from "../support/counting.ts";
 import { describeEverywhere, startSingleProcess, testCall, type TestDaybook } from "../support/daybook.ts";
 
@@ -68,6 +71,12 @@ const impossibleKeys: Readonly<Record<string, string>> = {
   "of no mode": `sk_demo_${"a".repeat(40)}`,
   "of no form": "a-key-that-is-none",
   "with another alphabet": `sk_test_${"~".repeat(40)}`,
+  "a token that is too short": randomToken().slice(1),
+  "a token that is too long": `${randomToken()}A`,
+  "a token with padding": `${randomToken()}=`,
+  "a token with another alphabet": `${randomToken().slice(1)}+`,
+  "a token with a letter that is not of ASCII": `${randomToken().slice(1)}\u00e9`,
+  "a token with a prefix": `pk_${randomToken()}`,
 };
 
 /** Keys that open nothing, by what is wrong; each is seen for the first time. */
@@ -81,8 +90,10 @@ async function badKeys(daybook: TestDaybook): Promise<Record<string, string>> {
   await identity.revokeKey({ propertyId, keyId: revoked.key?.id ?? "" }, testCall);
   const replaced = await newKey();
   await identity.rotateKey({ propertyId, keyId: replaced.key?.id ?? "", overlapSeconds: 0 }, testCall);
+  const tokens = await badTokens(daybook, propertyId);
   const expiresAtMs = Date.now() + 2_000;
   const expired = await newKey(toTimestamp(expiresAtMs * 1000));
+  const { token: expiredToken } = await (await installApp(daybook, propertyId)).newToken({ expiresAtMs });
   await sleep(expiresAtMs + 50 - Date.now());
   return {
     unknown: unknownKey(),
@@ -90,11 +101,42 @@ async function badKeys(daybook: TestDaybook): Promise<Record<string, string>> {
     replaced: replaced.secret,
     expired: expired.secret,
     "of the other mode": live.secret.replace("_live_", "_test_"),
+    ...tokens,
+    "a token that expired": expiredToken,
     ...impossibleKeys,
   };
 }
 
-describeEverywhere("keys that are not good", (daybook) => {
+/** Access tokens that open nothing, by what is wrong. */
+async function badTokens(daybook: TestDaybook, propertyId: string): Promise<Record<string, string>> {
+  const ended = await installApp(daybook, propertyId);
+  const tokenOfEnded = await ended.newToken();
+  await ended.end();
+  const suspended = await installApp(daybook, propertyId);
+  const tokenOfSuspended = await suspended.newToken();
+  const { apps, oauth } = daybook.clients;
+  await apps.updateApp({ appId: suspended.appId, status: AppStatus.SUSPENDED }, testCall);
+  const first = await installApp(daybook, propertyId);
+  const tokenOfFirst = await first.newToken();
+  await installApp(daybook, propertyId, first);
+  const second = await installApp(daybook, propertyId);
+  const { token: refreshToken } = await second.newToken({ kind: ArtifactKind.REFRESH_TOKEN });
+  const { token: code } = await second.newToken({ kind: ArtifactKind.CODE });
+  const { token: deleted } = await second.newToken();
+  const idHash = hash("sha256", deleted, "buffer");
+  await oauth.deleteArtifact({ kind: ArtifactKind.ACCESS_TOKEN, idHash }, testCall);
+  return {
+    "an unknown token": randomToken(),
+    "a token of an installation that ended": tokenOfEnded.token,
+    "a token of an app that is suspended": tokenOfSuspended.token,
+    "a token of an earlier consent": tokenOfFirst.token,
+    "a refresh token": refreshToken,
+    "a code": code,
+    "a token that was given back": deleted,
+  };
+}
+
+describeEverywhere("keys and access tokens that are not good", (daybook) => {
   test.each([
     ["/v1/account", undefined],
     ["/v1/events", undefined],
@@ -102,6 +144,7 @@ describeEverywhere("keys that are not good", (daybook) => {
   ])("get the same bytes, whatever is wrong (%s, Service-Version %s)", async (path, revision) => {
     const { baseUrl } = daybook();
     const good = await daybook().newProperty();
+    const { token: goodToken } = await newToken(daybook(), good.propertyId);
     const asked: Record<string, string> = revision === undefined ? {} : { "service-version": revision };
     const bad = Object.values(await badKeys(daybook()));
     const headers: string[][] = [
@@ -120,6 +163,13 @@ describeEverywhere("keys that are not good", (daybook) => {
       [],
       [`Bearer ${good.secret}`, `Bearer ${good.secret}`],
       [`Bearer ${good.secret}`, `Bearer ${unknownKey()}`],
+      [`Bearer ${goodToken}`, `Bearer ${goodToken}`],
+      [`Bearer ${good.secret}`, `Bearer ${goodToken}`],
+      [`Bearer ${goodToken} ${goodToken}`],
+      [`Bearer ${goodToken.toUpperCase()}`],
+      [`Basic ${goodToken}`],
+      [`DPoP ${goodToken}`],
+      [goodToken],
       [`Bearer ${"x".repeat(10_240)}`],
       [`Bearer ${good.secret}${"x".repeat(10_240)}`],
     ];
@@ -127,11 +177,13 @@ describeEverywhere("keys that are not good", (daybook) => {
     for (const authorization of headers) answers.push(comparable(await ask(baseUrl, path, authorization, asked)));
     for (const [at, answer] of answers.entries()) expect([headers[at], answer]).toEqual([headers[at], answers[0]]);
     expect(answers[0]).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } });
-    expect((await ask(baseUrl, path, [`Bearer ${good.secret}`], asked)).status).toBe(200);
+    for (const secret of [good.secret, goodToken]) {
+      expect((await ask(baseUrl, path, [`Bearer ${secret}`], asked)).status).toBe(200);
+    }
   });
 });
 
-describe("the work for a key that is not good", () => {
+describe("the work for a key or access token that is not good", () => {
   const owner = new Owner();
   const registry = createRegistry();
   let daybook: TestDaybook;
@@ -142,9 +194,10 @@ describe("the work for a key that is not good", () => {
   afterAll(() => owner.close());
 
   /** Looks for keys so far, by what came of them. */
-  const countLooks = (): Promise<number> => callsOf(registry, "AuthenticateKey");
+  const countLooks = async (): Promise<number> =>
+    (await callsOf(registry, "AuthenticateKey")) + (await callsOf(registry, "AuthenticateToken"));
 
-  test("is none for what cannot be a key", async () => {
+  test("is none for what cannot be a key or an access token", async () => {
     const before = await countLooks();
     for (const key of Object.values(impossibleKeys)) {
       expect((await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`])).status).toBe(401);
@@ -154,22 +207,35 @@ describe("the work for a key that is not good", () => {
 
   test("is one look-up for each, as for one that is good, and none for those that were seen a moment ago", async () => {
     const good = await daybook.newProperty();
-    const keys = { ...(await badKeys(daybook)), good: good.secret };
+    const goodToken = await newToken(daybook, good.propertyId);
+    const keys = { ...(await badKeys(daybook)), good: good.secret, "a good token": goodToken.token };
     for (const [name, key] of Object.entries(keys)) {
       if (name in impossibleKeys) continue;
       const before = await countLooks();
       const { status } = await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]);
-      expect([name, status, (await countLooks()) - before]).toEqual([name, name === "good" ? 200 : 401, 1]);
+      expect([name, status, (await countLooks()) - before]).toEqual([name, name.includes("good") ? 200 : 401, 1]);
       await ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]);
       expect([name, (await countLooks()) - before]).toEqual([name, 1]);
     }
   });
 
+  test("asks only for what its form says: a key that could be a token too is a key", async () => {
+    const before = [await callsOf(registry, "AuthenticateKey"), await callsOf(registry, "AuthenticateToken")];
+    const key = `sk_test_${"a".repeat(35)}`;
+    const token = `sk_test_${"a".repeat(34)}-`;
+    for (const secret of [key, token]) await ask(daybook.baseUrl, "/v1/events", [`Bearer ${secret}`]);
+    const after = [await callsOf(registry, "AuthenticateKey"), await callsOf(registry, "AuthenticateToken")];
+    expect([key.length, token.length, ...after.map((count, index) => count - (before[index] ?? 0))]).toEqual([
+      43, 43, 1, 1,
+    ]);
+  });
+
   test("is one look-up for a hundred requests at once", async () => {
     const before = await countLooks();
-    const key = unknownKey();
-    const asking = Array.from({ length: 100 }, () => ask(daybook.baseUrl, "/v1/events", [`Bearer ${key}`]));
-    expect((await Promise.all(asking)).every(({ status }) => status === 401)).toBe(true);
-    expect((await countLooks()) - before).toBe(1);
+    for (const secret of [unknownKey(), randomToken()]) {
+      const asking = Array.from({ length: 100 }, () => ask(daybook.baseUrl, "/v1/events", [`Bearer ${secret}`]));
+      expect((await Promise.all(asking)).every(({ status }) => status === 401)).toBe(true);
+    }
+    expect((await countLooks()) - before).toBe(2);
   });
 });

@@ -9,6 +9,7 @@ import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
 import { listenerLimits } from "../../gateway/listener/limits.ts";
 import { createApi, type Answer } from "../support/api.ts";
+import { newToken, randomToken, type TestToken } from "../support/apps.ts";
 import { startSingleProcess, type TestDaybook, type TestProperty } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
 import { openWire } from "../support/wire.ts";
@@ -22,6 +23,7 @@ const person = { identifiers: [{ type: "email", value: email }], attributes: { n
 const owner = new Owner();
 let daybook: TestDaybook;
 let api: TestProperty;
+let token: TestToken;
 let logFile: string;
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "daybook-log-"));
@@ -44,6 +46,7 @@ beforeAll(async () => {
   };
   daybook = await startSingleProcess(owner, { log: createLog("test", "trace", descriptor), edge: { listener } });
   api = await daybook.newProperty();
+  token = await newToken(daybook, api.propertyId, ["segments:read"]);
 });
 afterAll(() => owner.close());
 
@@ -52,7 +55,7 @@ const written = (): string => readFileSync(logFile, "utf8");
 function expectNothingTold(): void {
   const lines = written().split("\n");
   expect(lines.filter((line) => line.includes(mark))).toEqual([]);
-  const secrets = [api.secret, api.secret.slice(8, 24)];
+  const secrets = [api.secret, api.secret.slice(8, 24), token.token, token.token.slice(8, 24)];
   expect(lines.filter((line) => secrets.some((secret) => line.includes(secret)))).toEqual([]);
 }
 
@@ -93,6 +96,9 @@ test("refusals of every kind tell nothing", async () => {
   await note(api.get("/v1/account", { headers: { "service-version": mark, "x-request-id": mark, cookie: mark } }));
   await note(stranger.post("/v1/events", marked));
   await note(poor.post("/v1/events", marked));
+  await note(token.post("/v1/events", marked));
+  await note(createApi(daybook.baseUrl, `${token.token}A`).post("/v1/events", marked));
+  await note(createApi(daybook.baseUrl, randomToken().replace(/^.{7}/, mark)).post("/v1/events", marked));
   await note(limited.post("/v1/events", marked));
   await eventually(async () => {
     await note(limited.post("/v1/events", marked));

@@ -1,6 +1,6 @@
 /**
- * Keys that end: every gateway refuses them at once where the bus is there, and when it forgets what it remembers where
- * it is not.
+ * Keys and installations that end: every gateway refuses them at once where the bus is there, and when it forgets what
+ * it remembers where it is not.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { AppStatus, RevokedReason } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { KeyEndingSchema } from "#proto/daybook/identity/v1/signals_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
@@ -22,6 +23,7 @@ import { createClients } from "../../gateway/clients.ts";
 import { connectServices } from "../../gateway/config.ts";
 import { askAgainIntervalMs } from "../../gateway/ends.ts";
 import { createApi, type Api } from "../support/api.ts";
+import { installApp, type TestInstallation } from "../support/apps.ts";
 import {
   connectToMesh,
   singleProcessToken,
@@ -121,6 +123,17 @@ describe("two gateways, beside the process of the services", () => {
     return { key, used };
   }
 
+  /** Two access tokens of an installation, which gateways have seen a moment ago. */
+  async function usedTokens(
+    gateways: readonly ((secret: string) => Api)[],
+  ): Promise<{ installation: TestInstallation; used: Api[] }> {
+    const installation = await installApp(services, (await services.newProperty()).propertyId);
+    const tokens = [await installation.newToken(), await installation.newToken()];
+    const used = gateways.flatMap((open) => tokens.map(({ token }) => open(token)));
+    expect(await Promise.all(used.map(statusOf))).toEqual(used.map(() => 200));
+    return { installation, used };
+  }
+
   const refused = (apis: readonly Api[]): Promise<true> =>
     eventually(async () =>
       (await Promise.all(apis.map(statusOf))).every((status) => status === 401) ? true : undefined,
@@ -137,6 +150,40 @@ describe("two gateways, beside the process of the services", () => {
     expect(await Promise.all(others.map(statusOf))).toEqual([200, 200]);
   });
 
+  const ends: readonly [name: string, end: (installation: TestInstallation) => Promise<unknown>][] = [
+    ["ends", (installation) => installation.end()],
+    [
+      "is suspended with its app",
+      ({ appId }) => services.clients.apps.updateApp({ appId, status: AppStatus.SUSPENDED }, testCall),
+    ],
+    [
+      "is given back by its app",
+      ({ grantId }) => services.clients.oauth.endGrant({ grantId, reason: RevokedReason.APP }, testCall),
+    ],
+    ["is consented to again", ({ propertyId, appId }) => installApp(services, propertyId, { appId })],
+  ];
+
+  test.each(ends)("refuse every token of an installation as soon as it %s, and no other", async (_name, end) => {
+    const { installation, used } = await usedTokens(both);
+    const { used: others } = await usedTokens(both);
+    const { used: keys } = await usedKey(both);
+    await end(installation);
+    await refused(used);
+    // It does not come back.
+    expect(await Promise.all(used.map(statusOf))).toEqual(used.map(() => 401));
+    expect(new Set(await Promise.all([...others, ...keys].map(statusOf)))).toEqual(new Set([200]));
+  });
+
+  test("take tokens of the new consent at once, also while they still hear of the old one", async () => {
+    const { installation, used } = await usedTokens(both);
+    const { propertyId, appId } = installation;
+    for (let round = 0; round < 5; round++) {
+      const { token } = await (await installApp(services, propertyId, { appId })).newToken();
+      expect(await Promise.all(both.map((open) => statusOf(open(token))))).toEqual([200, 200]);
+    }
+    await refused(used);
+  });
+
   test("refuse a key that was replaced once its overlap is over, and take the new one", async () => {
     const gateways = both;
     const { key, used } = await usedKey(gateways);
@@ -151,7 +198,7 @@ describe("two gateways, beside the process of the services", () => {
     await refused(again);
   });
 
-  test("refuse a key that expires, however long they remember it", async () => {
+  test("refuse a key or an access token that expires, however long they remember it", async () => {
     const gateways = [...both.slice(0, 1), await startGateway(hourMs, false)];
     const { key } = await usedKey(gateways);
     const expiresAt = toTimestamp((Date.now() + 5_000) * 1000);
@@ -159,19 +206,24 @@ describe("two gateways, beside the process of the services", () => {
       { propertyId: key.propertyId, name: "short", scopes: ["events:read"], expiresAt },
       testCall,
     );
-    const short = gateways.map((open) => open(secret));
-    expect(await Promise.all(short.map(statusOf))).toEqual([200, 200]);
+    const installation = await installApp(services, key.propertyId);
+    const { token } = await installation.newToken({ expiresAtMs: Date.now() + 5_000 });
+    const short = gateways.flatMap((open) => [open(secret), open(token)]);
+    expect(new Set(await Promise.all(short.map(statusOf)))).toEqual(new Set([200]));
     await refused(short);
   });
 
-  test("take no answer for good that was under way when the key was revoked", async () => {
+  test("take no answer for good that was under way when the key was revoked or the installation ended", async () => {
     const gateways = both;
     for (let round = 0; round < 10; round++) {
       const key = await services.newProperty();
-      const used = gateways.map((open) => open(key.secret));
-      // The first look at the key races with its end.
+      const installation = await installApp(services, key.propertyId);
+      const { token } = await installation.newToken();
+      const used = gateways.flatMap((open) => [open(key.secret), open(token)]);
+      // The first look at them races with their end.
       const looks = used.map((api) => statusOf(api));
-      await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+      const { propertyId, keyId } = key;
+      await Promise.all([services.clients.identity.revokeKey({ propertyId, keyId }, testCall), installation.end()]);
       for (const status of await Promise.all(looks)) expect([200, 401]).toContain(status);
       await refused(used);
     }
@@ -246,16 +298,18 @@ describe("two gateways, beside the process of the services", () => {
   });
 
   // The last, because the bus is gone after it.
-  test("without the bus refuse it when they forget it, and need no bus to start", async () => {
+  test("without the bus refuse both when they forget them, and need no bus to start", async () => {
     const ageMs = 1_000;
     const early = await startGateway(ageMs);
     await nats.close();
     // One that hears nothing, as one without NATS_URL, and one that begins while the server is away.
     const deaf = await startGateway(ageMs, false);
     const { key, used } = await usedKey([early, deaf]);
+    const { installation, used: tokens } = await usedTokens([early, deaf]);
     await services.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+    await installation.end();
     await sleep(ageMs + 10);
-    expect(await Promise.all(used.map(statusOf))).toEqual([401, 401]);
+    expect(new Set(await Promise.all([...used, ...tokens].map(statusOf)))).toEqual(new Set([401]));
   });
 });
 
@@ -263,7 +317,7 @@ describe("one process", () => {
   const owner = new Owner();
   afterEach(() => owner.close());
 
-  test("refuses a key from the moment on that its revocation is answered, without any NATS", async () => {
+  test("refuses a key or an installation from the moment on that its end is answered, without any NATS", async () => {
     const daybook = await startSingleProcess(owner, { callerAgeMsMax: hourMs });
     const [revoked, replaced] = [await daybook.newProperty(), await daybook.newProperty()];
     expect([await statusOf(revoked), await statusOf(replaced)]).toEqual([200, 200]);
@@ -272,6 +326,13 @@ describe("one process", () => {
     const { propertyId, keyId } = replaced;
     await identity.rotateKey({ propertyId, keyId, overlapSeconds: 0 }, testCall);
     expect([await statusOf(revoked), await statusOf(replaced)]).toEqual([401, 401]);
+    const installation = await installApp(daybook, propertyId);
+    const token = await installation.newToken();
+    expect(await statusOf(token)).toBe(200);
+    await installation.end();
+    expect(await statusOf(token)).toBe(401);
+    // To end it again changes nothing.
+    await installation.end();
     // To revoke it again changes nothing.
     await identity.revokeKey({ propertyId: revoked.propertyId, keyId: revoked.keyId }, testCall);
     expect(await statusOf(revoked)).toBe(401);
@@ -282,7 +343,7 @@ describe("two gateway processes of a mesh", () => {
   const owner = new Owner();
   afterEach(() => owner.close());
 
-  test("refuse a key before they can have forgotten it", async () => {
+  test("refuse a key and an installation before they can have forgotten them", async () => {
     const mesh = connectToMesh();
     const { internalToken, identityUrl, profileUrl, eventUrl, metricUrl } = inject("mesh");
     const port = await freePort();
@@ -306,10 +367,13 @@ describe("two gateway processes of a mesh", () => {
     // Every gateway remembers for five seconds. A try in which so much passed says nothing, so there is another.
     await eventually(async () => {
       const key = await mesh.newProperty();
-      const apis = [key, createApi(baseUrl, key.secret)];
+      const installation = await installApp(mesh, key.propertyId);
+      const token = await installation.newToken();
+      const apis = [key, createApi(baseUrl, key.secret), token, createApi(baseUrl, token.token)];
       const startMs = performance.now();
-      expect(await Promise.all(apis.map(statusOf))).toEqual([200, 200]);
+      expect(await Promise.all(apis.map(statusOf))).toEqual([200, 200, 200, 200]);
       await mesh.clients.identity.revokeKey({ propertyId: key.propertyId, keyId: key.keyId }, testCall);
+      await installation.end();
       await eventually(async () =>
         (await Promise.all(apis.map(statusOf))).every((status) => status === 401) ? true : undefined,
       );
