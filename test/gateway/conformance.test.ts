@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/native/examples.ts";
 import { createApi, type Answer, type RequestOptions } from "../support/api.ts";
+import { installApp, type TestInstallation } from "../support/apps.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { breakages, valuesOf } from "../support/generated.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
@@ -21,12 +22,14 @@ describeOnce("conformance", (daybook) => {
   let count = 0;
   let api: TestProperty;
   let poor: Awaited<ReturnType<TestProperty["withScopes"]>>;
+  let installation: TestInstallation;
   let words: string[];
   let ids: Record<string, string>;
   beforeAll(async () => {
     api = await daybook().newProperty();
     poor = await api.withScopes(["segments:read"]);
     openApi = await readOpenApi(api);
+    installation = await installApp(daybook(), api.propertyId);
   });
   // What one test does to them is not the other's business.
   beforeEach(async () => {
@@ -40,6 +43,8 @@ describeOnce("conformance", (daybook) => {
       [exampleIds.identifier]: profile.identifier_ids[0] ?? "",
       [exampleIds.event]: event.id,
       [exampleIds.metric]: metric.id,
+      [exampleIds.app]: installation.appId,
+      [exampleIds.installation]: installation.installationId,
     };
     words = [
       profile.id,

@@ -4,6 +4,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import { exampleIds } from "../../gateway/native/examples.ts";
+import { installApp } from "../support/apps.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 import { newProfile } from "../support/people.ts";
@@ -32,12 +33,15 @@ describeOnce("the examples", (daybook) => {
     const event = (
       await api.post("/v1/events", { type: "order.completed", profile_id: profile.id, properties: { order_id: "1" } })
     ).body.data;
+    const { appId, installationId } = await installApp(daybook(), api.propertyId);
     const ids = {
       profile: profile.id,
       otherProfile: other.id,
       identifier: profile.identifier_ids[1] ?? "",
       event: event.id,
       metric: metric.id,
+      app: appId,
+      installation: installationId,
     };
     return {
       api,

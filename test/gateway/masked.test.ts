@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import type { Answer, Api } from "../support/api.ts";
+import { installApp } from "../support/apps.ts";
 import { describeEverywhere, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi, type Parameter } from "../support/openapi.ts";
 import { eventually } from "../support/processes.ts";
@@ -74,6 +75,8 @@ describeEverywhere("keys that may not see the values of identifiers", (daybook) 
     const metric = await eventually(async () => (await property.get("/v1/metrics")).body.data[0]?.id);
     const identifier = made.body.data.identifier_ids[0];
     Object.assign(ids, { profiles: profile, events: event.body.data.id, metrics: metric, identifiers: identifier });
+    const { appId, installationId } = await installApp(daybook(), property.propertyId);
+    Object.assign(ids, { apps: appId, installations: installationId });
     Object.assign(ids, { "profile-bulk-import-jobs": jobId, accounts: property.propertyId });
     spare = async () =>
       (await property.post("/v1/profiles", { identifiers: [{ type: "card", value: `spare-${randomUUID()}` }] })).body

@@ -1,6 +1,7 @@
 /** The OpenAPI document: valid, complete, and true of what is answered. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, expect, test } from "vitest";
+import { installApp } from "../support/apps.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type OpenApi } from "../support/openapi.ts";
 import { newEmail, newProfile } from "../support/people.ts";
@@ -71,6 +72,9 @@ describeOnce("the OpenAPI document", (daybook) => {
     const identifier = `${person.path}/identifiers/${person.identifier_ids[0]}`;
     const good = { type: "a.b", identifier: email, properties: {}, dedupe_id: "d" };
     const metric = (await api.post("/v1/metrics", { name: "e.f" })).body.data;
+    const ended = await installApp(daybook(), api.propertyId);
+    await ended.end();
+    const installation = await installApp(daybook(), api.propertyId);
     const day = { from: "2026-01-01T00:00:00Z", to: "2026-01-02T00:00:00Z" };
     const all = ["count", "sum_value", "unique_profiles"];
     const calls: [string, string, string, unknown?][] = [
@@ -132,6 +136,13 @@ describeOnce("the OpenAPI document", (daybook) => {
       ["PATCH", "/v1/metrics/{id}", `/v1/metrics/${metric.id}`, { description: null }],
       ["PATCH", "/v1/metrics/{id}", "/v1/metrics/mtr_01h00000000000000000000000", { description: "x" }],
       ["GET", "/v1/account", "/v1/account"],
+      ["GET", "/v1/apps", "/v1/apps"],
+      ["GET", "/v1/apps/{id}", `/v1/apps/${installation.appId}`],
+      ["GET", "/v1/apps/{id}", "/v1/apps/app_01h00000000000000000000000"],
+      ["GET", "/v1/installations", "/v1/installations"],
+      ["GET", "/v1/installations", "/v1/installations?sort=created_at"],
+      ["GET", "/v1/installations/{id}", `/v1/installations/${installation.installationId}`],
+      ["GET", "/v1/installations/{id}", "/v1/installations/inst_01h00000000000000000000000"],
       ["GET", "/v1/revisions", "/v1/revisions"],
       ["GET", "/v1/revisions", "/v1/revisions?page[after]=x"],
     ];
@@ -139,6 +150,10 @@ describeOnce("the OpenAPI document", (daybook) => {
       const send = method === "PATCH" ? api.patch : api.post;
       const answer = body === undefined ? await api.request(method, path) : await send(path, body);
       openApi.expectDescribed(answer, operationAt(method, described));
+    }
+    const token = await installation.newToken();
+    for (const path of ["/v1/account", "/v1/apps", "/v1/installations"]) {
+      openApi.expectDescribed(await token.get(path), operationAt("GET", path));
     }
     const poor = await api.withScopes(["accounts:read"]);
     openApi.expectDescribed(await poor.get("/v1/profiles"), operationAt("GET", "/v1/profiles"));

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { exampleIds } from "../../gateway/docs/example-ids.ts";
 import { createApi } from "../support/api.ts";
+import { installApp } from "../support/apps.ts";
 import { describeOnce } from "../support/daybook.ts";
 
 const run = promisify(execFile);
@@ -79,6 +80,7 @@ class Learned {
 describeOnce("the lines of curl of the page", (daybook) => {
   test("run from top to bottom, with the ids of answers before", async () => {
     const api = await daybook().newProperty();
+    await installApp(daybook(), api.propertyId);
     const shell = createApi(daybook().baseUrl);
     const page = (await api.get("/docs")).text;
     const learned = new Learned();
