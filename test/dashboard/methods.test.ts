@@ -4,6 +4,7 @@ import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { systemClock } from "#shared/values/clock.ts";
 import { serviceMethods } from "../../gateway/dashboard/methods.ts";
+import { newInstalledApp } from "../support/apps.ts";
 import { startSingleProcess, testCall, type SingleProcess, type TestProperty } from "../support/daybook.ts";
 import { eventually } from "../support/processes.ts";
 import { callAs, cookiesOf, newBrowser, openBrowser, sendForm, type Browser } from "../support/dashboard-http.ts";
@@ -296,6 +297,75 @@ describe("values of identifiers", () => {
   });
 });
 
+describe("apps", () => {
+  const base = "daybook.identity.v1.AppService/";
+
+  test("are read and changed by who manages those of all properties, in one property only what is installed there", async () => {
+    const { propertyId } = property;
+    const [here, elsewhere] = [
+      await newInstalledApp(daybook, propertyId),
+      await newInstalledApp(daybook, other.propertyId),
+    ];
+    const everywhere = await newBrowser(daybook, [{ role: Role.DEVELOPER }]);
+    const { developer } = browsers;
+    const page = { limit: 500 };
+    const all = await everywhere.call(`${base}ListApps`, page);
+    for (const { app } of [here, elsewhere]) expect(all.text).toContain(app.id);
+    const ofApp = { ...page, appId: elsewhere.app.id };
+    expect((await everywhere.call(`${base}ListInstallations`, ofApp)).text).toContain(elsewhere.installationId);
+    for (const [path, body] of [
+      ["ListApps", page],
+      ["ListInstallations", ofApp],
+      ["GetApp", { appId: here.app.id }],
+    ] as const) {
+      expect([path, (await developer.call(base + path, body)).code]).toEqual([path, "missing_scope"]);
+    }
+    for (const [path, body] of [
+      ["ListApps", { ...page, propertyId }],
+      ["ListInstallations", { ...page, propertyId }],
+      ["ListInstallations", { ...ofApp, propertyId }],
+    ] as const) {
+      const { status, text } = await developer.call(base + path, body);
+      expect([status, text.includes(elsewhere.app.id), text.includes(elsewhere.installationId)]).toEqual([
+        200,
+        false,
+        false,
+      ]);
+    }
+    for (const path of ["GetInstallation", "EndInstallation"]) {
+      const { installationId } = elsewhere;
+      const answer = await developer.call(base + path, { propertyId, installationId });
+      expect([path, answer.code]).toEqual([path, "resource_not_found"]);
+    }
+  });
+
+  test("tell a property nothing of their secrets, and end there as its people end them", async () => {
+    const { propertyId } = property;
+    const { app, installationId } = await newInstalledApp(daybook, propertyId);
+    const prefix = app.secrets[0]?.displayPrefix ?? "";
+    const read = await browsers.root.call(`${base}GetApp`, { appId: app.id });
+    expect(read.text).toContain(prefix);
+    const { developer } = browsers;
+    for (const [path, body] of [
+      ["ListApps", { propertyId, limit: 500 }],
+      ["GetInstallation", { propertyId, installationId }],
+    ] as const) {
+      const { text } = await developer.call(base + path, body);
+      expect([path, text.includes(app.id), text.includes(prefix)]).toEqual([path, true, false]);
+    }
+    const ended = await developer.call(`${base}EndInstallation`, {
+      propertyId,
+      installationId,
+      reason: "REVOKED_REASON_OPERATOR",
+    });
+    expect(ended.body.installation.revokedReason).toBe("REVOKED_REASON_UNINSTALLED");
+    const { body } = await browsers.admin.call("daybook.identity.v1.MemberService/ListAudit", { propertyId, limit: 1 });
+    expect(body.entries).toMatchObject([
+      { memberId: developer.memberId, action: `${base}EndInstallation`, targetIds: [installationId], succeeded: true },
+    ]);
+  });
+});
+
 describe("her own account", () => {
   test("is the browser's own, whatever the browser says", async () => {
     const [ada, eve] = [await newBrowser(daybook), await newBrowser(daybook)];
@@ -332,13 +402,20 @@ test("what is sensitive needs a sign-in of the last minutes, and refused attempt
   const sensitive: [path: string, body: object][] = [
     ["daybook.identity.v1.IdentityService/RevokeKey", { propertyId, keyId: "key_01h455vb4pex5vsknk084sn02q" }],
     ["daybook.profile.v1.ProfileService/RedactProfile", { propertyId, profileId: "prof_01h455vb4pex5vsknk084sn02q" }],
+    [
+      "daybook.identity.v1.AppService/EndInstallation",
+      { propertyId, installationId: "inst_01h455vb4pex5vsknk084sn02q" },
+    ],
   ];
   clockAheadMs += 11 * 60_000;
   for (const [path, body] of sensitive) {
     expect((await ada.call(path, body)).code).toBe("sign_in_again");
     expect((await browsers.viewer.call(path, body)).code).toBe("missing_scope");
   }
-  const audit = await ada.call("daybook.identity.v1.MemberService/ListAudit", { propertyId, limit: 4 });
+  const audit = await ada.call("daybook.identity.v1.MemberService/ListAudit", {
+    propertyId,
+    limit: 2 * sensitive.length,
+  });
   const entries = audit.body.entries as {
     action: string;
     memberId: string;
@@ -352,7 +429,7 @@ test("what is sensitive needs a sign-in of the last minutes, and refused attempt
     succeeded,
   ]);
   const expected = sensitive.flatMap(([path], index) =>
-    [ada, browsers.viewer].map(({ memberId }) => [path, memberId, ["key_", "prof"][index], false]),
+    [ada, browsers.viewer].map(({ memberId }) => [path, memberId, ["key_", "prof", "inst"][index], false]),
   );
   expect(attempts).toEqual(expected.toReversed());
   expect((await ada.call("daybook.identity.v1.MemberService/ConfirmPassword", { password })).status).toBe(200);

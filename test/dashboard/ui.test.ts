@@ -7,6 +7,7 @@ import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { curlOf, sampleCalls } from "../../gateway/dashboard/ui/api-calls.ts";
 import { allScreens } from "../../gateway/dashboard/ui/screens.ts";
+import { newInstalledApp } from "../support/apps.ts";
 import { findBarriers, startBrowser, type TestBrowser, type Window } from "../support/browser.ts";
 import { execute } from "../support/database.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
@@ -39,6 +40,7 @@ describeOnce("the dashboard", (daybook) => {
       };
       await full.post("/v1/events", event);
     }
+    await newInstalledApp(daybook(), full.propertyId);
   });
   afterAll(() => owner.close());
 

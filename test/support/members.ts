@@ -8,6 +8,7 @@ import { testCall, type TestDaybook } from "./daybook.ts";
 export const password = "correct horse battery staple";
 
 export interface TestMember {
+  memberId: string;
   email: string;
   /** Of a session that has just begun. */
   token: string;
@@ -24,6 +25,11 @@ export async function newMember(
   const invitation = await members.inviteMember({ email, grants }, testCall);
   const tokenHash = hash("sha256", invitation.token, "buffer");
   const visitor = { address: "127.0.0.1", userAgent: "test" };
-  const { token } = await members.acceptLink({ tokenHash, name: "Ada Lovelace", password, visitor }, testCall);
-  return { email, token, cookie: { name: `daybook-${new URL(baseUrl).port}`, value: token, url: baseUrl } };
+  const { token, member } = await members.acceptLink({ tokenHash, name: "Ada Lovelace", password, visitor }, testCall);
+  return {
+    memberId: member?.id ?? "",
+    email,
+    token,
+    cookie: { name: `daybook-${new URL(baseUrl).port}`, value: token, url: baseUrl },
+  };
 }

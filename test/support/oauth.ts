@@ -6,8 +6,9 @@ import type { RoleGrantSchema } from "#proto/daybook/identity/v1/members_pb.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import type { DaybookOptions } from "../../deploy/local/daybook.ts";
 import { edgeDefaults } from "../../gateway/config.ts";
+import { makeApp } from "./apps.ts";
 import { cookiesOf, sameOrigin, sendForm, type Answer } from "./dashboard-http.ts";
-import { startSingleProcess, testCall, type SingleProcess, type TestDaybook } from "./daybook.ts";
+import { startSingleProcess, type SingleProcess, type TestDaybook } from "./daybook.ts";
 import { newMember } from "./members.ts";
 import { freePort } from "./processes.ts";
 
@@ -30,17 +31,13 @@ const loopbackCallback = "http://127.0.0.1/callback";
 
 /** Makes an app. By default it is public. */
 export async function newApp(
-  { clients: { apps } }: TestDaybook,
+  daybook: TestDaybook,
   fields: MessageInitShape<typeof CreateAppRequestSchema> = {},
 ): Promise<TestApp> {
   const type = fields.type ?? AppType.PUBLIC;
   const redirectUri = fields.redirectUris?.[0] ?? (type === AppType.PUBLIC ? loopbackCallback : callback);
-  const { app, secret } = await apps.createApp(
-    { name: "Parcels", scopes: ["events:read", "events:write"], redirectUris: [redirectUri], ...fields, type },
-    testCall,
-  );
-  if (!app) throw new Error("no app was made");
-  return { app, secret, redirectUri };
+  const usual = { scopes: ["events:read", "events:write"], redirectUris: [redirectUri] };
+  return { ...(await makeApp(daybook, { ...usual, ...fields, type })), redirectUri };
 }
 
 /** What the makers of an app get from Daybook's metadata. */

@@ -32,11 +32,15 @@ export const apiCalls = {
   aggregateMetric: (body: string): ApiCall => ({ method: "POST", path: "/v1/metric-aggregates", body }),
   listSchemas: (): ApiCall => ({ method: "GET", path: "/v1/schemas", query: { "page[limit]": "100" } }),
   listImportJobs: (): ApiCall => ({ method: "GET", path: "/api/profile-bulk-import-jobs" }),
+  listApps: (): ApiCall => ({ method: "GET", path: "/v1/apps", query: { "page[limit]": "100" } }),
+  readApp: (id: string): ApiCall => ({ method: "GET", path: `/v1/apps/${id}` }),
+  listInstallations: (): ApiCall => ({ method: "GET", path: "/v1/installations", query: { "page[limit]": "100" } }),
+  readInstallation: (id: string): ApiCall => ({ method: "GET", path: `/v1/installations/${id}` }),
   recordEvent: (body: string): ApiCall => ({ method: "POST", path: "/v1/events", body }),
 };
 
 /** Calls about a thing that must be there: the tests of their screens run them. */
-type AboutOne = "readProfile";
+type AboutOne = "readProfile" | "readApp" | "readInstallation";
 
 /**
  * One call of each other kind that a key with all scopes may send to a property: what the test runs. The test puts the
@@ -69,6 +73,8 @@ export const sampleCalls: Record<Exclude<keyof typeof apiCalls, AboutOne>, ApiCa
   ),
   listSchemas: apiCalls.listSchemas(),
   listImportJobs: apiCalls.listImportJobs(),
+  listApps: apiCalls.listApps(),
+  listInstallations: apiCalls.listInstallations(),
   recordEvent: apiCalls.recordEvent(
     '{"type":"order.completed","identifier":{"type":"email","value":"ada@example.com"},' +
       '"properties":{"order_id":"1001"},"value":"49.90","currency":"EUR"}',

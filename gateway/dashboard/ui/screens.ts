@@ -68,6 +68,14 @@ export const screens = {
     rights: ["keys:manage"],
     states: ["show=ended", "create=yes"],
   },
+  apps: {
+    path: "apps",
+    title: "Apps",
+    letter: "i",
+    group: "Setup",
+    rights: ["apps:manage"],
+    states: ["show=all", "find=nothing-is-like-this", "in=all", "in=all&create=yes"],
+  },
   settings: { path: "settings", title: "Settings", letter: "s", group: "Setup", states: ["create=yes"] },
   members: {
     path: "members",

@@ -36,6 +36,16 @@ const kinds: readonly Kind[] = [
     to: (id, property) => ({ to: "/$property/keys", params: { property }, search: { key: id } }),
   },
   {
+    prefix: "inst",
+    title: "Installation",
+    to: (id, property) => ({ to: "/$property/apps", params: { property }, search: { show: "all", installation: id } }),
+  },
+  {
+    prefix: "app",
+    title: "App",
+    to: (id, property) => ({ to: "/$property/apps", params: { property }, search: { in: "all", app: id } }),
+  },
+  {
     prefix: "mem",
     title: "Member",
     to: (id, property) => ({ to: "/$property/members", params: { property }, search: { member: id } }),

@@ -3,6 +3,7 @@ import { createRouter } from "@tanstack/react-router";
 import { ScreenSkeleton } from "../components/skeleton.tsx";
 import { parseSearch, stringifySearch } from "../data/search.ts";
 import { accountRoute } from "../screens/account/route.ts";
+import { appsRoute } from "../screens/apps/route.ts";
 import { auditRoute } from "../screens/audit/route.ts";
 import { eventsRoute } from "../screens/events/route.ts";
 import { keysRoute } from "../screens/keys/route.ts";
@@ -25,6 +26,7 @@ const routeTree = rootRoute.addChildren([
     profilesRoute,
     profileRoute,
     keysRoute,
+    appsRoute,
     settingsRoute,
     membersRoute,
     auditRoute,

@@ -1,4 +1,4 @@
-/** The call of the public API that a screen equals, as curl. The calls stand in api-calls.ts; a test runs them. */
+/** The calls of the public API that a screen equals, as curl. The calls stand in api-calls.ts; a test runs them. */
 import { useState } from "react";
 import { type ApiCall, curlOf } from "../api-calls.ts";
 import { useViewer } from "../data/viewer.ts";
@@ -6,8 +6,8 @@ import { CopyButton } from "./copy.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Icon } from "./icon.tsx";
 
-/** A button that shows the call in a dialog. */
-export function EqualsApiCall({ call }: { call: ApiCall }): React.ReactNode {
+/** A button that shows the call, or the calls, in a dialog. */
+export function EqualsApiCall({ call }: { call: ApiCall | readonly ApiCall[] }): React.ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -17,7 +17,9 @@ export function EqualsApiCall({ call }: { call: ApiCall }): React.ReactNode {
       </button>
       {isOpen && (
         <Dialog title="The same by the API" onClose={() => setOpen(false)}>
-          <Curl call={call} />
+          {[call].flat().map((each) => (
+            <Curl key={each.path} call={each} />
+          ))}
           <p className="muted">
             <code>DAYBOOK_KEY</code> is a key of this property. <a href="/docs">API reference</a>
           </p>
