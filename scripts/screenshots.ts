@@ -7,7 +7,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { AppType, RevokedReason } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
+import { systemCall } from "#shared/rpc/interceptors.ts";
+import { connect } from "../gateway/cli/connection.ts";
+import { createClients, type Clients } from "../gateway/clients.ts";
 import { allScreens } from "../gateway/dashboard/ui/screens.ts";
 import { startChromium } from "../test/support/chromium.ts";
 import { eventually, freePort, startNode } from "../test/support/processes.ts";
@@ -28,6 +32,8 @@ interface Store {
   address: string;
   property: string;
   get: (path: string) => Promise<Record<string, unknown>[]>;
+  /** Of the services. */
+  clients: Clients;
   /** Runs an operator's command. @returns its answer. */
   command: (...words: string[]) => Promise<Record<string, unknown>>;
 }
@@ -90,6 +96,7 @@ async function fill(dataDir: string, address: string): Promise<Store> {
   return {
     address,
     property: property.id,
+    clients: createClients((await connect({ DATA_DIR: dataDir })).transports),
     get: async (path) => (await read(path)) as Record<string, unknown>[],
     command: async (...words) => {
       const answer = await run("gateway/cli/main.ts", { DATA_DIR: dataDir }, [...words, "--json"]);
@@ -139,12 +146,45 @@ async function populate(browser: Browser, { command, property, address }: Store)
   if (!answer.ok) throw new Error(`the key of the shop: ${await answer.text()}`);
 }
 
+/** Apps of partners, with access and without. @returns an installation with access. */
+async function installApps({ clients: { apps, members, oauth }, property: propertyId }: Store): Promise<string> {
+  const call = systemCall("screenshots", pageTimeoutMs);
+  const { members: all } = await members.listMembers({ limit: 10 }, call);
+  const install = async (name: string, description: string, scopes: string[], by: number): Promise<string> => {
+    const host = `${name.toLowerCase().replaceAll(" ", "-")}.example.com`;
+    const { app } = await apps.createApp(
+      {
+        name,
+        description,
+        homepageUrl: `https://${host}/about`,
+        redirectUris: [`https://${host}/oauth/callback`],
+        scopes,
+        type: AppType.CONFIDENTIAL,
+      },
+      call,
+    );
+    const memberId = all[by]?.id ?? "";
+    const { installation } = await oauth.installApp({ appId: app?.id ?? "", propertyId, scopes, memberId }, call);
+    return installation?.id ?? "";
+  };
+  const parcels = await install(
+    "Parcel tracker",
+    "Tells customers where their parcel is, and records when it arrives.",
+    ["events:read", "events:write", "identifiers:read_value", "accounts:read"],
+    0,
+  );
+  await install("Loyalty club", "Gives points for orders.", ["events:read", "profiles:read", "profiles:write"], 0);
+  const old = await install("Old ledger", "Books orders.", ["metrics:read"], 1);
+  await apps.endInstallation({ propertyId, installationId: old, reason: RevokedReason.UNINSTALLED }, call);
+  return parcels;
+}
+
 function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString();
 }
 
 /** The main screens, with what is worth a look. */
-async function mainShots({ get }: Store): Promise<Shot[]> {
+async function mainShots({ get }: Store, installation: string): Promise<Shot[]> {
   const [order] = await get("/events?filter[type]=order.completed&page[limit]=1");
   const metrics = await get("/metrics?page[limit]=100");
   const orders = metrics.find(({ name }) => name === "order.completed");
@@ -157,6 +197,7 @@ async function mainShots({ get }: Store): Promise<Shot[]> {
     { name: "metrics", path: "metrics", shows: ".sparkline" },
     { name: "metric", path: `metrics/${String(orders.id)}?${byPayment}`, shows: ".chart svg" },
     { name: "keys", path: "keys", shows: "tbody tr" },
+    { name: "apps", path: `apps?show=all&installation=${installation}`, shows: ".scope-words li" },
     { name: "members", path: "members", shows: "tbody tr" },
     { name: "operate", path: "operate", shows: "tbody tr" },
   ];
@@ -216,8 +257,8 @@ async function main([folder = documents]: string[]): Promise<void> {
   const page = await makeAccount(browser, link, "Ada Lovelace", "ada@example.com");
   const store = await fill(dataDir, new URL(link).origin);
   await populate(browser, store);
-  const important = await mainShots(store);
-  const others = allScreens.map(({ path }) => ({ name: path, path }));
+  const important = await mainShots(store, await installApps(store));
+  const others = [...allScreens.map(({ path }) => ({ name: path, path })), { name: "all-apps", path: "apps?in=all" }];
   const extra = folder === documents ? [] : others.filter(({ name }) => important.every((shot) => shot.name !== name));
   await takeAll(page, store, [...important, ...extra], folder);
 }
