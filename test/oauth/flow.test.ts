@@ -1,4 +1,4 @@
-/** The way of an app: found, installed, used, refreshed, given back. Driven by the clients that apps are written with. */
+/** The way of an app: found, installed, used, refreshed, given back. Driven by libraries that apps are written with. */
 import * as oauth4 from "oauth4webapi";
 import * as oidc from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
