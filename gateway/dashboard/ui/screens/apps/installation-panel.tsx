@@ -129,7 +129,10 @@ function Uninstall({
       onClose={onClose}
     >
       <p>All of its tokens for {place} end: within 5 seconds each of its requests is refused, and it may no longer:</p>
-      <ScopeList scopes={installation.scopes} />
+      {/* Its list may be long, and the button stays in sight. */}
+      <div className="scopes" role="region" tabIndex={0} aria-label="What it may no longer do">
+        <ScopeList scopes={installation.scopes} />
+      </div>
       <p>
         What it recorded stays, and it keeps what it has read. To have it back, somebody of this property must consent
         anew, starting at the partner.
