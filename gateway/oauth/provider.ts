@@ -61,8 +61,10 @@ export function createProvider(options: ProviderOptions): Provider {
   const adapter = createAdapters({
     ...options,
     takeRequest(clientId) {
-      const { isOver, limit } = appWindows.take(clientId);
-      if (isOver) throw tooManyRequests(`The limit of ${limit} token requests a minute of an app is reached.`);
+      const { isOver, limit, resetSeconds } = appWindows.take(clientId);
+      if (!isOver) return;
+      Provider.ctx?.set("retry-after", `${resetSeconds}`);
+      throw tooManyRequests(`The limit of ${limit} token requests a minute of an app is reached.`);
     },
     noteReuse(clientId) {
       reuses.inc();

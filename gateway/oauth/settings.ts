@@ -8,6 +8,8 @@ export interface OAuthSettings {
   requestsPerMinute: number;
   /** Refused token requests a minute of a client address, at one gateway. */
   failuresPerMinute: number;
+  /** Authorization requests a minute of a client address, at one gateway. Each is kept until it is answered. */
+  authorizationsPerMinute: number;
 }
 
 /** Without any settings. */
@@ -15,6 +17,7 @@ export const oauthDefaults: OAuthSettings = {
   refreshGraceSeconds: 60,
   requestsPerMinute: 60,
   failuresPerMinute: 20,
+  authorizationsPerMinute: 120,
 };
 
 const graceSecondsMax = 600;

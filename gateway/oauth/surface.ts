@@ -12,6 +12,7 @@ import { isLoopback } from "../dashboard/place.ts";
 import { collectMethods } from "../plugins/method-not-allowed.ts";
 import { securityHeaders } from "../plugins/security-headers.ts";
 import { createAddressWindows } from "../rate/address-windows.ts";
+import type { Rate } from "../rate/limits.ts";
 import type { WindowClock } from "../rate/window-clock.ts";
 import { consentPages } from "./consent.ts";
 import { createProvider, metadataPath, oauthPaths } from "./provider.ts";
@@ -47,6 +48,8 @@ const guarded: ReadonlySet<string> = new Set([
   oauthPaths.revocation,
   oauthPaths.pushed_authorization_request,
 ]);
+// What they are asked is kept for minutes, also of clients without a secret.
+const kept: ReadonlySet<string> = new Set([oauthPaths.authorization, oauthPaths.pushed_authorization_request]);
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
@@ -106,17 +109,21 @@ function makeProvider(options: OAuthOptions, issuer: string): Provider {
 /** Hands requests to the library. */
 function serve({ windowClock, settings }: OAuthOptions, provider: Provider): Hook {
   const failures = createAddressWindows(windowClock, settings.failuresPerMinute);
+  const authorizations = createAddressWindows(windowClock, settings.authorizationsPerMinute);
   const { host, protocol } = new URL(provider.issuer);
   const callback = provider.callback();
   return async (request, reply) => {
     const { raw, ip } = request;
-    const isGuarded = guarded.has(request.routeOptions.url ?? "");
+    const { url = "" } = request.routeOptions;
+    const isGuarded = guarded.has(url);
     reply.hijack();
     for (const [name, value] of Object.entries(securityHeaders)) reply.raw.setHeader(name, value);
     reply.raw.setHeader("x-request-id", request.id);
-    if (isGuarded) {
-      const { limit, remaining, resetSeconds } = failures.peek(ip);
-      if (remaining === 0) return sendTooMany(reply, limit, resetSeconds);
+    const failed = failures.peek(ip);
+    if (isGuarded && failed.remaining === 0) return sendTooMany(reply, failed, "refused requests");
+    if (kept.has(url)) {
+      const asked = authorizations.take(ip);
+      if (asked.isOver) return sendTooMany(reply, asked, "authorization requests");
     }
     // The library takes addresses from the headers of the request, which anybody can send.
     delete raw.headers["x-forwarded-host"];
@@ -127,8 +134,8 @@ function serve({ windowClock, settings }: OAuthOptions, provider: Provider): Hoo
   };
 }
 
-function sendTooMany({ raw }: FastifyReply, limit: number, resetSeconds: number): void {
-  const description = `The limit of ${limit} refused requests a minute of an address is reached.`;
+function sendTooMany({ raw }: FastifyReply, { limit, resetSeconds }: Rate, what: string): void {
+  const description = `The limit of ${limit} ${what} a minute of an address is reached.`;
   raw.writeHead(429, { "content-type": "application/json; charset=utf-8", "retry-after": `${resetSeconds}` });
   raw.end(JSON.stringify({ error: "temporarily_unavailable", error_description: description }));
 }

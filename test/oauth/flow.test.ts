@@ -6,6 +6,7 @@ import { AppType, InstallationStatus, RevokedReason } from "#proto/daybook/ident
 import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createApi } from "../support/api.ts";
+import { execute } from "../support/database.ts";
 import { testCall, type SingleProcess, type TestProperty } from "../support/daybook.ts";
 import {
   allow,
@@ -242,6 +243,22 @@ describe("the page of a consent", () => {
       303,
       `/dashboard/sign-in?${new URLSearchParams({ next: path, fresh: "true" }).toString()}`,
     ]);
+  });
+
+  test("sends somebody whose sign-in is old to sign in again", async () => {
+    const testApp = await newApp(daybook);
+    const { url } = await newRequest(await configure(daybook, testApp), testApp);
+    const browser = await newConsenter(daybook);
+    await execute(
+      daybook.databaseUrl,
+      `UPDATE identity.member_sessions SET fresh_until = now() - interval '1 second'
+       WHERE id = (SELECT id FROM identity.member_sessions ORDER BY id DESC LIMIT 1)`,
+    );
+    const page = await openConsent(daybook, browser, url);
+    expect([page.status, page.headers.get("location")]).toEqual([303, expect.stringContaining("fresh=true")]);
+    // She is signed in, and yet is asked.
+    const signIn = await browser.get(daybook.baseUrl + (page.headers.get("location") ?? ""));
+    expect([signIn.status, signIn.text]).toEqual([200, expect.stringContaining("Sign in")]);
   });
 
   test("offers the properties where the member may give what the app asks for", async () => {

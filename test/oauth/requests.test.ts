@@ -29,7 +29,7 @@ let app: TestApp;
 let config: oidc.Configuration;
 
 beforeAll(async () => {
-  daybook = await startWithOAuth(owner, { oauth: { failuresPerMinute: 10_000 } });
+  daybook = await startWithOAuth(owner, { oauth: { failuresPerMinute: 10_000, authorizationsPerMinute: 10_000 } });
   property = await daybook.newProperty();
   ada = await newConsenter(daybook);
   app = await newApp(daybook, { redirectUris: ["http://127.0.0.1/callback", "https://app.example.com/a/callback"] });
@@ -355,6 +355,7 @@ describe("limits", () => {
     const installed = await install(limited, testApp, propertyId);
     const statuses: number[] = [];
     let next = installed.refreshToken;
+    const waits: boolean[] = [];
     for (let count = 0; count < 4; count++) {
       const response = await fetch(`${limited.baseUrl}/oauth/token`, {
         method: "POST",
@@ -363,9 +364,11 @@ describe("limits", () => {
       const body = (await response.json()) as { refresh_token?: string };
       next = body.refresh_token ?? next;
       statuses.push(response.status);
+      waits.push(response.headers.has("retry-after"));
     }
     // The code was the first.
     expect(statuses).toEqual([200, 200, 429, 429]);
+    expect(waits).toEqual([false, false, true, true]);
     const bad = async () => {
       const body = new URLSearchParams({ grant_type: "refresh_token", client_id: testApp.app.id, refresh_token: "no" });
       const response = await fetch(`${limited.baseUrl}/oauth/token`, { method: "POST", body });
@@ -374,5 +377,13 @@ describe("limits", () => {
     // Those above the app's limit were refused too.
     for (let count = 0; count < 3; count++) expect(await bad()).toEqual([400, false]);
     expect(await bad()).toEqual([429, true]);
+  });
+
+  test("hold for authorization requests of an address, because each is kept", async () => {
+    const limited = await startWithOAuth(owner, { oauth: { authorizationsPerMinute: 2 } });
+    const testApp = await newApp(limited);
+    const limitedConfig = await configure(limited, testApp);
+    const ask = async () => (await ada.get((await newRequest(limitedConfig, testApp)).url.href)).status;
+    expect([await ask(), await ask(), await ask()]).toEqual([303, 303, 429]);
   });
 });

@@ -34,7 +34,12 @@ let database: pg.Client;
 
 beforeAll(async () => {
   daybook = await startWithOAuth(owner, {
-    oauth: { failuresPerMinute: 10_000, requestsPerMinute: 10_000, refreshGraceSeconds: 4 },
+    oauth: {
+      failuresPerMinute: 10_000,
+      requestsPerMinute: 10_000,
+      authorizationsPerMinute: 10_000,
+      refreshGraceSeconds: 4,
+    },
   });
   servicesUrl = await serveServices(daybook, owner);
   // Without a bus, so that it learns of nothing by a signal.

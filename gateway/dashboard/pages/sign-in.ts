@@ -5,7 +5,16 @@ import { html } from "../../docs/html.ts";
 import { callOf } from "../calls.ts";
 import type { DashboardContext } from "../context.ts";
 import { checkSameOrigin } from "../same-origin.ts";
-import { formBytesMax, readForm, refuseUnsafePlace, safeNext, signInBrowser, takeRefusal, visitorOf } from "./forms.ts";
+import {
+  consentPath,
+  formBytesMax,
+  readForm,
+  refuseUnsafePlace,
+  safeNext,
+  signInBrowser,
+  takeRefusal,
+  visitorOf,
+} from "./forms.ts";
 import { renderForm, sendPage, type Faults } from "./layout.ts";
 
 const path = "/dashboard/sign-in";
@@ -19,7 +28,7 @@ export function signInPage(app: FastifyInstance, context: DashboardContext): voi
     // Somebody whose sign-in is too old for a sensitive act signs in again.
     const isFresh = request.query.fresh === "true";
     if (!isFresh && (await context.entrance.find(request, reply))) return reply.redirect(next, 303);
-    return showSignIn(context, reply, { email: "", next, isFresh }, noFaults);
+    return showSignIn(context, reply, { email: "", next }, noFaults);
   });
 
   app.post(path, {
@@ -48,10 +57,11 @@ async function signIn(context: DashboardContext, request: FastifyRequest, reply:
 export function showSignIn(
   { issuer }: DashboardContext,
   reply: FastifyReply,
-  { email, next, isFresh = false }: { email: string; next: string; isFresh?: boolean },
+  { email, next }: { email: string; next: string },
   faults: Faults,
 ): FastifyReply {
-  const query = new URLSearchParams({ next, ...(isFresh ? { fresh: "true" } : {}) }).toString();
+  // Who consents to an app must have just signed in, also at the issuer.
+  const query = new URLSearchParams({ next, ...(next.startsWith(consentPath) ? { fresh: "true" } : {}) }).toString();
   return sendPage(reply, {
     title: "Sign in",
     main: html`${
