@@ -8,8 +8,13 @@ export const optionTexts = {
   mode: ["live|test", "of a new property: real data or trials, for good"],
   currency: ["<code>", "of values that come without one over the compatibility surface; USD unless it is said"],
   timezone: ["<name>", "of a property, an IANA name; UTC unless it is said"],
-  name: ["<name>", "the new name of a property"],
-  scopes: ["<scope,…>|all", "what a new key may do"],
+  name: ["<name>", "the new name of a property or an app"],
+  scopes: ["<scope,…>|all", "what a new key may do; of an app, the most that an installation may have, without all"],
+  app: ["<app id>", "the app that it is about; apps list shows them"],
+  type: ["confidential|public", "of a new app: whether it can keep a secret, for good"],
+  "redirect-uris": ["<uri …>", "where an app has browsers sent back to: 1 to 10 addresses with spaces between"],
+  description: ["<text>", "what an app does, for those who are asked for consent"],
+  homepage: ["<url>", "where to read more of an app, an https address"],
   methods: [
     "<method,…>",
     "what a client may call: daybook.event.v1.EventService/ListEvents, or …/* for all of a service",
@@ -40,6 +45,7 @@ export interface Result {
 export interface OperatorServices extends Services {
   internalClients: BoundClient<Clients["internalClients"]>;
   members: BoundClient<Clients["members"]>;
+  apps: BoundClient<Clients["apps"]>;
   /** The address that people open, if anything says it. */
   publicUrl: string | undefined;
   outboxes: { [Name in keyof Clients["outboxes"]]: BoundClient<Clients["outboxes"][Name]> };
@@ -71,6 +77,7 @@ export function bindToOperator(clients: Clients, publicUrl: string | undefined):
     ...bindableServices(clients)(options),
     internalClients: bindable(clients.internalClients)(options),
     members: bindable(clients.members)(options),
+    apps: bindable(clients.apps)(options),
     publicUrl,
     outboxes: { event: bindable(event)(options), profile: bindable(profile)(options) },
   };
@@ -80,6 +87,14 @@ export function bindToOperator(clients: Clients, publicUrl: string | undefined):
 export function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("the answer is not whole");
   return value;
+}
+
+/** Reads a list with commas between. */
+export function readList(text: string): string[] {
+  return text
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
 }
 
 export async function readAll<Item>(

@@ -5,6 +5,7 @@ import { ConfigError } from "#shared/process/config.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { createClients } from "../clients.ts";
 import { bindToOperator, optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
+import { appCommands } from "./commands/apps.ts";
 import { busCommands } from "./commands/bus.ts";
 import { clientCommands } from "./commands/clients.ts";
 import { identityCommands } from "./commands/identity.ts";
@@ -18,6 +19,7 @@ const commands: readonly Command[] = [
   ...identityCommands,
   ...clientCommands,
   ...memberCommands,
+  ...appCommands,
   ...profileCommands,
   ...metricCommands,
   ...busCommands,

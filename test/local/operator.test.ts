@@ -434,6 +434,87 @@ describe("commands on npm start", () => {
     expect(out).toMatch(/^https:\/\/shop\.example\.com\/dashboard\/invitation#[\w-]{43}\nIt works once/);
   });
 
+  test("apps are made, changed and suspended, installations listed and ended, and the audit tells of it", async () => {
+    const { env, clients, propertyId } = await connect();
+    const run = async (...words: string[]) => {
+      const { code, out, err } = await daybook(env, ...words, "--json");
+      if (code !== 0) throw new Error(err);
+      return JSON.parse(out);
+    };
+    const uris = "https://app.example.com/back,1 https://app.example.com/b";
+    const fields = ["--redirect-uris", uris, "--scopes", "events:read, profiles:read", "--description", "Counts tea"];
+    const app = await run("apps", "create", "Tea", "--type", "confidential", ...fields);
+    expect(app).toMatchObject({
+      redirect_uris: uris.split(" "),
+      scopes: ["events:read", "profiles:read"],
+      type: "confidential",
+      status: "active",
+      homepage_url: null,
+      secret: expect.stringMatching(/^cs_\w{43}$/),
+    });
+    const { secret: first, ...shown } = app;
+    expect(await run("apps", "show", app.id)).toEqual(shown);
+    const added = await daybook(env, "apps", "add-secret", app.id);
+    expect(added.out).toMatch(new RegExp(`^cs_\\w{43}\n${app.id}; the secret is shown this once\\.\n$`));
+    const removed = await run("apps", "remove-secret", app.id, shown.secrets[0].id, "--yes");
+    expect(removed.secrets).toMatchObject([{ prefix: added.out.slice(0, 12) }]);
+    expect(JSON.stringify(removed)).not.toContain(first);
+
+    const change = ["--name", "Tea 2", "--homepage", "https://app.example.com/"];
+    expect(await run("apps", "update", app.id, ...change)).toMatchObject({
+      name: "Tea 2",
+      description: "Counts tea",
+      redirect_uris: uris.split(" "),
+      homepage_url: "https://app.example.com/",
+    });
+    expect(await run("apps", "update", app.id, "--homepage", "")).toMatchObject({ homepage_url: null });
+    const consent = { appId: app.id, propertyId, scopes: ["events:read"], memberId: newId("mem") };
+    const { installation } = await clients.oauth.installApp(consent, testCall);
+    const id = installation?.id ?? "";
+    expect(await run("apps", "list", "--property", propertyId)).toMatchObject([{ id: app.id }]);
+    expect(await run("installations", "list", "--property", propertyId)).toMatchObject([{ id, status: "active" }]);
+    const ended = await run("installations", "end", id, "--property", propertyId, "--yes");
+    expect(ended).toMatchObject({ id, status: "revoked", revoked_reason: "operator" });
+    await clients.oauth.installApp(consent, testCall);
+    expect(await run("apps", "suspend", app.id, "--yes")).toMatchObject({ status: "suspended" });
+    const list = await daybook(env, "installations", "list", "--app", app.id);
+    expect(list.out).toMatch(
+      new RegExp(`^${id} {2}${app.id} {2}${propertyId} .*never used {2}ended .* \\(suspended\\)\n$`),
+    );
+    expect(await run("apps", "activate", app.id)).toMatchObject({ status: "active" });
+    expect((await daybook(env, "apps", "list")).out).toContain(`${app.id}  Tea 2  confidential  active  events:read,`);
+
+    const open = await daybook(env, "apps", "create", "Open", "--type", "public", ...fields);
+    expect(open.out).toMatch(/^app_\w{26}\n$/);
+    for (const [words, exit, message] of [
+      [["apps", "create", "x", "--type", "king", ...fields], 2, "--type is confidential or public."],
+      [["apps", "create", "x"], 2, "Use it as: daybook apps create <name>"],
+      [["apps", "create", "x", "--type", "public", ...fields, "--homepage", "x"], 1, "`homepage_url` must"],
+      [["apps", "suspend", app.id], 2, "--yes"],
+      [["apps", "show", "x"], 1, "`app_id` must be an id"],
+      [["installations", "list"], 2, "Say --property, --app, or both."],
+    ] as const) {
+      const { code, err } = await daybook(env, ...words);
+      expect([code, err]).toEqual([exit, expect.stringContaining(message)]);
+    }
+    const entries = (await run("members", "audit")) as { action: string; target_ids: string[]; property_id: string }[];
+    const ofApps = entries.filter(({ action }) => action.includes("AppService")).toReversed();
+    const updated = ["UpdateApp", [app.id], null];
+    expect(
+      ofApps.map(({ action, target_ids: targets, property_id: property }) => [action.split("/")[1], targets, property]),
+    ).toEqual([
+      ["CreateApp", [app.id], null],
+      ["AddAppSecret", [app.id], null],
+      ["RemoveAppSecret", [app.id, shown.secrets[0].id], null],
+      updated,
+      updated,
+      ["EndInstallation", [id], propertyId],
+      updated,
+      updated,
+      ["CreateApp", [open.out.trim()], null],
+    ]);
+  });
+
   test("nobody else can read how its services are reached", async () => {
     expect((await stat(join(folder, "connection.json"))).mode & 0o077).toBe(0);
   });
@@ -527,6 +608,16 @@ test("help lists every command, and without a Daybook the others say so", async 
     "members update",
     "members remove",
     "members audit",
+    "apps list",
+    "apps show",
+    "apps create",
+    "apps update",
+    "apps suspend",
+    "apps activate",
+    "apps add-secret",
+    "apps remove-secret",
+    "installations list",
+    "installations end",
     "tags add",
     "tags remove",
     "tags set",

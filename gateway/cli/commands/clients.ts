@@ -1,7 +1,7 @@
 /** Commands for internal clients: programs that call the RPCs of the services directly. */
 import type { InternalClient } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
-import { readAll, required, type Command } from "../command.ts";
+import { readAll, readList, required, type Command } from "../command.ts";
 
 const pageItems = 500;
 
@@ -59,13 +59,6 @@ export const clientCommands: readonly Command[] = [
     },
   },
 ];
-
-function readList(text: string): string[] {
-  return text
-    .split(",")
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
-}
 
 function showClient({ id, name, methods, createdAt, revokedAt }: InternalClient) {
   return {

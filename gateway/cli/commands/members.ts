@@ -8,9 +8,11 @@ import {
   type RoleGrant,
 } from "#proto/daybook/identity/v1/members_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
+import { audit } from "../audit.ts";
 import { readAll, required, type Arguments, type Command, type OperatorServices, type Result } from "../command.ts";
 import { UsageError } from "../usage.ts";
 
+const { method } = MemberService;
 const pageItems = 500;
 const auditItems = 100;
 
@@ -30,7 +32,7 @@ export const memberCommands: readonly Command[] = [
     options: [],
     async run(services) {
       const { token, expiresAt } = await services.members.createSetupLink({});
-      await audit(services, "createSetupLink", {});
+      await audit(services, method.createSetupLink, {});
       return showLink(services, "setup", token, { expires_at: timeOf(expiresAt) });
     },
   },
@@ -45,7 +47,7 @@ export const memberCommands: readonly Command[] = [
     async run(services, { words: [email = ""], options }) {
       const answer = await services.members.inviteMember({ email, grants: readGrants(options) });
       const invitation = required(answer.invitation);
-      await audit(services, "inviteMember", { targetIds: [invitation.id], ...propertyOf(options) });
+      await audit(services, method.inviteMember, { targetIds: [invitation.id], ...propertyOf(options) });
       return showLink(services, "invitation", answer.token, showInvitation(invitation));
     },
   },
@@ -84,7 +86,7 @@ export const memberCommands: readonly Command[] = [
     options: [],
     async run(services, { words: [invitationId = ""] }) {
       await services.members.revokeInvitation({ invitationId });
-      await audit(services, "revokeInvitation", { targetIds: [invitationId.toLowerCase()] });
+      await audit(services, method.revokeInvitation, { targetIds: [invitationId.toLowerCase()] });
       return { text: `${invitationId} is revoked.`, json: { id: invitationId } };
     },
   },
@@ -97,7 +99,7 @@ export const memberCommands: readonly Command[] = [
     optional: ["property"],
     async run(services, { words: [memberId = ""], options }) {
       const { member } = await services.members.updateMember({ memberId, grants: readGrants(options) });
-      await audit(services, "updateMember", { targetIds: [memberId.toLowerCase()], ...propertyOf(options) });
+      await audit(services, method.updateMember, { targetIds: [memberId.toLowerCase()], ...propertyOf(options) });
       const shown = showMember(required(member));
       return { text: memberLine(shown), json: shown };
     },
@@ -111,7 +113,7 @@ export const memberCommands: readonly Command[] = [
     isIrreversible: true,
     async run(services, { words: [memberId = ""] }) {
       await services.members.removeMember({ memberId });
-      await audit(services, "removeMember", { targetIds: [memberId.toLowerCase()] });
+      await audit(services, method.removeMember, { targetIds: [memberId.toLowerCase()] });
       return { text: `${memberId} is removed.`, json: { id: memberId } };
     },
   },
@@ -129,16 +131,6 @@ export const memberCommands: readonly Command[] = [
     },
   },
 ];
-
-/** Keeps what an operator did. */
-async function audit(
-  { members }: OperatorServices,
-  method: keyof typeof MemberService.method,
-  about: { targetIds?: string[]; propertyId?: string },
-): Promise<void> {
-  const action = `${MemberService.typeName}/${MemberService.method[method].name}`;
-  await members.recordAudit({ entry: { ...about, action, succeeded: true } });
-}
 
 /** The token is in the fragment, which browsers send nowhere. */
 function showLink({ publicUrl }: OperatorServices, page: string, token: string, about: object): Result {
