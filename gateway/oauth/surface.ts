@@ -33,9 +33,9 @@ export interface OAuthOptions {
 }
 
 /** Which methods the library answers, by path. */
-const endpoints: readonly [method: HTTPMethods[], path: string][] = [
-  [["GET", "OPTIONS"], metadataPath],
-  [["GET", "OPTIONS"], oauthPaths.jwks],
+const endpoints: readonly [methods: HTTPMethods[], path: string][] = [
+  [["GET", "HEAD"], metadataPath],
+  [["GET", "HEAD"], oauthPaths.jwks],
   [["GET"], oauthPaths.authorization],
   [["GET"], `${oauthPaths.authorization}/:uid`],
   [["POST"], oauthPaths.token],

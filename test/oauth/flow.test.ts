@@ -100,6 +100,8 @@ describe("an app", () => {
       scopes_supported: expect.arrayContaining(["events:write"]),
       token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
     });
+    const head = await fetch(`${daybook.baseUrl}/.well-known/oauth-authorization-server`, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
     const jwks = (await (await fetch(`${daybook.baseUrl}/oauth/jwks`)).json()) as { keys: object[] };
     expect(jwks.keys).toEqual([expect.objectContaining({ kty: "EC", crv: "P-256", alg: "ES256" })]);
     expect(Object.keys(jwks.keys[0] ?? {})).not.toContain("d");
