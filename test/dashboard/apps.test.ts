@@ -4,6 +4,7 @@ import { AppStatus, AppType, InstallationStatus, RevokedReason } from "#proto/da
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
+import { scopes } from "../../services/identity/domain/scopes.ts";
 import { install, newInstalledApp } from "../support/apps.ts";
 import { findBarriers, startBrowser, type TestBrowser, type Window } from "../support/browser.ts";
 import { describeOnce, testCall, type TestProperty } from "../support/daybook.ts";
@@ -136,6 +137,31 @@ describeOnce("apps", (daybook) => {
     await page.keyboard.press("Escape");
     await page.getByRole("radio", { name: "Ended" }).check();
     await page.getByRole("button", { name: "Loyalty" }).waitFor();
+    window.expectNoFaults();
+  });
+
+  test("long names and addresses, and all scopes, make the page neither wider nor longer than its window", async () => {
+    const { propertyId } = property;
+    const address = `https://app.example.com/${"b".repeat(1_900)}`;
+    const { app, installationId } = await newInstalledApp(daybook(), propertyId, {
+      name: "W".repeat(255),
+      description: "d".repeat(1_000),
+      homepageUrl: address,
+      redirectUris: [address],
+      scopes: [...scopes],
+    });
+    const window = await openAs(await newMember(daybook()));
+    const { page } = window;
+    for (const state of [`installation=${installationId}`, `in=all&app=${app.id}`]) {
+      await page.goto(`/dashboard/${propertyId}/apps?${state}`);
+      await page.locator(".side-panel .scope-words li").first().waitFor();
+      for (const closed of await page.locator("summary").all()) await closed.click();
+      await page.setViewportSize({ width: 320, height: 800 });
+      expect(await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+      // Beside the table the panel scrolls, not the page.
+      await page.setViewportSize({ width: 1280, height: 800 });
+      expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(1_600);
+    }
     window.expectNoFaults();
   });
 });
