@@ -99,6 +99,7 @@ async function findGrant(
 function artifacts(options: AdapterOptions, kind: ArtifactKind): Adapter {
   const { oauth, clock, issuer, graceSeconds } = options;
   const isToken = kind === ArtifactKind.ACCESS_TOKEN || kind === ArtifactKind.REFRESH_TOKEN;
+  const isGranted = isToken || kind === ArtifactKind.CODE;
 
   return {
     ...nothing,
@@ -110,7 +111,7 @@ function artifacts(options: AdapterOptions, kind: ArtifactKind): Adapter {
         idHash: hashOf(id),
         payloadJson: JSON.stringify(payload),
         expiresAt: toTimestamp(clock.nowMicros() + expiresIn * 1_000_000),
-        ...(payload.grantId === undefined ? {} : { grantId: payload.grantId }),
+        ...(isGranted && payload.grantId !== undefined ? { grantId: payload.grantId } : {}),
         scopes: kind === ArtifactKind.ACCESS_TOKEN ? (payload.scope ?? "").split(" ").filter(Boolean) : [],
         ...(rotated === undefined ? {} : { predecessorHash: hashOf(rotated) }),
       };
