@@ -5,7 +5,7 @@
  */
 import { hash } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
-import { type Adapter, type AdapterFactory, type AdapterPayload, errors, Provider } from "oidc-provider";
+import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import { RevokedReason, type Installation } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { ArtifactKind, type OAuthService } from "#proto/daybook/identity/v1/oauth_pb.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
@@ -15,6 +15,7 @@ import { isId } from "#shared/values/ids.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import { toClientMetadata } from "./clients.ts";
 import { asOAuthError } from "./errors.ts";
+import { errors, Provider } from "./library.ts";
 
 export interface AdapterOptions {
   oauth: Client<typeof OAuthService>;

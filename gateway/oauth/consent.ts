@@ -3,7 +3,7 @@
  * the last minutes, as for a key: an app that is installed has the same access.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { errors, type Provider } from "oidc-provider";
+import type { Provider } from "oidc-provider";
 import { InstallationStatus, type App } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Mode, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
@@ -17,6 +17,7 @@ import { consentPath, formBytesMax, readForm, refuseUnsafePlace } from "../dashb
 import { renderConsent, sendOldRequest, type Choice } from "./consent-page.ts";
 import { checkSameOrigin } from "../dashboard/same-origin.ts";
 import { isFresh, rightsIn } from "../dashboard/sessions.ts";
+import { errors } from "./library.ts";
 
 /** What an app asks for, and who is asked. */
 interface Question {

@@ -1,6 +1,11 @@
 /** The authorization server: oidc-provider, set up for OAuth 2.1 alone, without OpenID Connect. */
 import type { Client } from "@connectrpc/connect";
-import { errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import type {
+  errors as Errors,
+  interactionPolicy as Policy,
+  KoaContextWithOIDC,
+  Provider as Library,
+} from "oidc-provider";
 import { Counter, type Registry } from "prom-client";
 import type { Installation } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -13,6 +18,7 @@ import type { AddressWindows } from "../rate/address-windows.ts";
 import { createAdapters } from "./adapter.ts";
 import { compareSecretsByHash, extraClientMetadata } from "./clients.ts";
 import { tooManyRequests } from "./errors.ts";
+import { errors, interactionPolicy, Provider } from "./library.ts";
 import { scopesInWords } from "./scope-words.ts";
 import type { OAuthSecrets } from "./secrets.ts";
 
@@ -50,7 +56,7 @@ export const oauthPaths = {
 } as const;
 export const metadataPath = "/.well-known/oauth-authorization-server";
 
-export function createProvider(options: ProviderOptions): Provider {
+export function createProvider(options: ProviderOptions): Library {
   const { issuer, secrets, log, registry, appWindows } = options;
   const installations = new WeakMap<KoaContextWithOIDC, Installation>();
   const reuses = new Counter({
@@ -162,7 +168,7 @@ function cookieOptions(issuer: string) {
 }
 
 /** Asks for consent each time. */
-function consentPrompt(): interactionPolicy.Prompt {
+function consentPrompt(): Policy.Prompt {
   const { Check, Prompt } = interactionPolicy;
   return new Prompt(
     { name: "consent", requestable: true },
@@ -192,7 +198,7 @@ function checkPushedScope(ctx: KoaContextWithOIDC): void {
   try {
     checkScope(ctx.oidc.body?.scope);
   } catch (error) {
-    const { error: code, error_description: description } = error as errors.InvalidScope;
+    const { error: code, error_description: description } = error as Errors.InvalidScope;
     ctx.status = 400;
     ctx.body = { error: code, error_description: description };
   }
@@ -201,7 +207,7 @@ function checkPushedScope(ctx: KoaContextWithOIDC): void {
 type Generate = (this: { scope?: string }) => string;
 
 /** Tokens that follow a refresh token are derived from it: see secrets.ts. */
-function deriveSuccessors({ AccessToken, RefreshToken }: Provider, secrets: OAuthSecrets): void {
+function deriveSuccessors({ AccessToken, RefreshToken }: Library, secrets: OAuthSecrets): void {
   for (const [kind, model] of [
     ["access", AccessToken],
     ["refresh", RefreshToken],
