@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Provider } from "oidc-provider";
 import { InstallationStatus, type App } from "#proto/daybook/identity/v1/apps_pb.ts";
-import { Mode, type Property } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { callOptions } from "#shared/rpc/interceptors.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { callOf } from "../dashboard/calls.ts";
@@ -90,11 +90,11 @@ async function choicesOf(
     installations.filter(({ status }) => status === InstallationStatus.ACTIVE).map(({ propertyId }) => propertyId),
   );
   return properties
-    .filter((property) => mayInstall(property, scopes, rightsIn(viewer, property.id)))
+    .filter(({ id }) => mayInstall(scopes, rightsIn(viewer, id)))
     .map(({ id, name, mode }) => ({ id, name, isLive: mode === Mode.LIVE, isInstalled: installed.has(id) }));
 }
 
-function mayInstall(_property: Property, scopes: readonly string[], rights: ReadonlySet<string> | undefined): boolean {
+function mayInstall(scopes: readonly string[], rights: ReadonlySet<string> | undefined): boolean {
   return rights !== undefined && rights.has(installRight) && scopeNotToGive(scopes, rights) === undefined;
 }
 

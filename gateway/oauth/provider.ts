@@ -6,7 +6,7 @@ import type {
   KoaContextWithOIDC,
   Provider as Library,
 } from "oidc-provider";
-import { Counter, type Registry } from "prom-client";
+import type { Counter } from "prom-client";
 import type { Installation } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { OAuthService } from "#proto/daybook/identity/v1/oauth_pb.ts";
@@ -29,7 +29,8 @@ export interface ProviderOptions {
   secrets: OAuthSecrets;
   clock: Clock;
   log: Log;
-  registry: Registry;
+  /** Codes and refresh tokens that were used again. */
+  reuses: Counter;
   graceSeconds: number;
   /** Good token requests, by app. */
   appWindows: AddressWindows;
@@ -57,13 +58,8 @@ export const oauthPaths = {
 export const metadataPath = "/.well-known/oauth-authorization-server";
 
 export function createProvider(options: ProviderOptions): Library {
-  const { issuer, secrets, log, registry, appWindows } = options;
+  const { issuer, secrets, log, reuses, appWindows } = options;
   const installations = new WeakMap<KoaContextWithOIDC, Installation>();
-  const reuses = new Counter({
-    name: "daybook_oauth_token_reuses_total",
-    help: "Codes and refresh tokens that were used again, which ended an installation.",
-    registers: [registry],
-  });
   const adapter = createAdapters({
     ...options,
     takeRequest(clientId) {

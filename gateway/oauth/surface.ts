@@ -1,7 +1,7 @@
 /** OAuth 2.1 for apps: the authorization server under `/oauth`, its metadata, and the page of a consent. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import type { Provider } from "oidc-provider";
-import type { Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import type { Log } from "#shared/process/log.ts";
 import type { Clock } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -54,10 +54,16 @@ const kept: ReadonlySet<string> = new Set([oauthPaths.authorization, oauthPaths.
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 export function oauthSurface(options: OAuthOptions) {
-  const { dashboard, log, publicUrl } = options;
+  const { dashboard, log, registry, publicUrl } = options;
   const issuer = issuerOf(publicUrl);
+  // Of every gateway, so that dashboards and alerts find it.
+  const reuses = new Counter({
+    name: "daybook_oauth_token_reuses_total",
+    help: "Codes and refresh tokens that were used again, which ended an installation.",
+    registers: [registry],
+  });
   return async (app: FastifyInstance): Promise<void> => {
-    const provider = issuer === undefined ? undefined : makeProvider(options, issuer);
+    const provider = issuer === undefined ? undefined : makeProvider(options, issuer, reuses);
     await app.register(async (endpointsApp) => {
       const addMethodNotAllowed = collectMethods(endpointsApp);
       const answer = provider ? serve(options, provider) : refuse;
@@ -92,15 +98,15 @@ const refuse: Hook = async () => {
   );
 };
 
-function makeProvider(options: OAuthOptions, issuer: string): Provider {
-  const { dashboard, clock, log, registry, windowClock, settings } = options;
+function makeProvider(options: OAuthOptions, issuer: string, reuses: Counter): Provider {
+  const { dashboard, clock, log, windowClock, settings } = options;
   return createProvider({
     oauth: dashboard.clients.oauth,
     issuer,
     secrets: createOAuthSecrets(options.secret, options.acceptedSecret),
     clock,
     log,
-    registry,
+    reuses,
     graceSeconds: settings.refreshGraceSeconds,
     appWindows: createAddressWindows(windowClock, settings.requestsPerMinute),
   });

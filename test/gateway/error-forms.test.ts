@@ -14,6 +14,7 @@ import { createClients } from "../../gateway/clients.ts";
 import { connectServices } from "../../gateway/config.ts";
 import { exampleIds } from "../../gateway/native/examples.ts";
 import { createApi, type Answer, type Api } from "../support/api.ts";
+import { installApp } from "../support/apps.ts";
 import {
   singleProcessToken,
   startSingleProcess,
@@ -99,12 +100,15 @@ describe("refusals", () => {
     const [profile, other] = [await newProfile(key), await newProfile(key)];
     const metric = (await api.post("/v1/metrics", { name: "a.b" })).body.data;
     const event = (await api.post("/v1/events", { type: "a.b", profile_id: profile.id, properties: {} })).body.data;
+    const installed = await installApp(daybook, key.propertyId);
     ids = {
       [exampleIds.profile]: profile.id,
       [exampleIds.otherProfile]: other.id,
       [exampleIds.identifier]: profile.identifier_ids[0] ?? "",
       [exampleIds.event]: event.id,
       [exampleIds.metric]: metric.id,
+      [exampleIds.app]: installed.appId,
+      [exampleIds.installation]: installed.installationId,
     };
     openApi = await readOpenApi(api);
   });
@@ -220,7 +224,7 @@ describe("refusals", () => {
   test("404", async () => {
     expect(await expectRefusals(404, (operation) => ({ path: `${pathOf(operation)}/nowhere/x` }))).toBe(all());
     const nobody = (path: string): string =>
-      path.replace(/\b(prof|evt|mtr)_[0-9a-z]{26}/, "$1_01h00000000000000000000000");
+      path.replace(/\b(prof|evt|mtr|app|inst)_[0-9a-z]{26}/, "$1_01h00000000000000000000000");
     const refused = await expectRefusals(404, (operation) =>
       operation.path.includes("{") ? { path: nobody(pathOf(operation)) } : undefined,
     );

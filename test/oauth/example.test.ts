@@ -54,6 +54,10 @@ describe("the example app", () => {
     const { email } = await newMember(daybook, [{ propertyId: property.propertyId, role: Role.DEVELOPER }]);
     const window = owner.own(await browser.open(daybook.baseUrl));
     const { page } = window;
+    const referers: (string | undefined)[] = [];
+    page.on("request", (request) => {
+      if (request.url().startsWith(`${appUrl}/callback`)) referers.push(request.headers().referer);
+    });
     await page.goto(appUrl);
     await page.getByRole("button", { name: "Connect to Daybook" }).click();
     await page.getByLabel("Email").fill(email);
@@ -69,6 +73,8 @@ describe("the example app", () => {
     }
     await page.getByRole("button", { name: "Allow" }).click();
     await page.getByText("49.90 EUR").waitFor();
+    // The app does not learn the address of the page that asked.
+    expect(referers).toEqual([undefined]);
     const { installations } = await daybook.clients.apps.listInstallations(
       { propertyId: property.propertyId, limit: 1 },
       testCall,

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppStatus, AppType } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Role } from "#proto/daybook/identity/v1/members_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
+import { edgeDefaults } from "../../gateway/config.ts";
 import { testCall, type SingleProcess, type TestProperty } from "../support/daybook.ts";
+import { newMember } from "../support/members.ts";
 import {
   allow,
   configure,
@@ -177,6 +179,38 @@ describe("addresses in answers", () => {
     const sent = await ask(url.pathname + url.search, spoofed);
     expect(sent.location).toMatch(/^\/oauth\/interactions\/[\w-]+$/);
   });
+});
+
+test("behind a proxy that ends TLS, cookies are for https only, and the whole way is at the public address", async () => {
+  const publicUrl = "https://daybook.example.com";
+  const behind = await startWithOAuth(owner, { edge: { ...edgeDefaults, publicUrl } });
+  const { propertyId } = await behind.newProperty();
+  const testApp = await newApp(behind);
+  const { token } = await newMember(behind);
+  const browser = newOAuthBrowser({ name: "__Host-daybook", value: token });
+  const verifier = oidc.randomPKCECodeVerifier();
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: testApp.app.id,
+    redirect_uri: testApp.redirectUri,
+    scope: "events:read",
+    state: "a state",
+    code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  });
+  const sent = await browser.get(`${behind.baseUrl}/oauth/authorize?${query.toString()}`);
+  const cookies = sent.headers.getSetCookie();
+  expect([sent.status, cookies.length > 0]).toEqual([303, true]);
+  for (const cookie of cookies) expect(cookie).toMatch(/; samesite=lax; secure; httponly/i);
+  const url = behind.baseUrl + (sent.headers.get("location") ?? "");
+  const page = await browser.get(url);
+  const formToken = /name="token" value="([^"]*)"/.exec(page.text)?.[1] ?? "";
+  const decided = await browser.send(url, { token: formToken, decision: "allow", property_id: propertyId });
+  const resume = decided.headers.get("location") ?? "";
+  expect(resume).toMatch(/^https:\/\/daybook\.example\.com\/oauth\/authorize\/[\w-]+$/);
+  const back = await browser.get(resume.replace(publicUrl, behind.baseUrl));
+  const { searchParams } = new URL(back.headers.get("location") ?? "");
+  expect(Object.fromEntries(searchParams)).toEqual({ code: expect.any(String), state: "a state", iss: publicUrl });
 });
 
 describe("a decision", () => {
