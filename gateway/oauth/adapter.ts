@@ -16,6 +16,7 @@ import { toTimestamp } from "#shared/values/time.ts";
 import { toClientMetadata } from "./clients.ts";
 import { asOAuthError } from "./errors.ts";
 import { errors, Provider } from "./library.ts";
+import { oauthPaths } from "./paths.ts";
 
 export interface AdapterOptions {
   oauth: Client<typeof OAuthService>;
@@ -124,7 +125,7 @@ function artifacts(options: AdapterOptions, kind: ArtifactKind): Adapter {
         const { payloadJson, isConsumed } = await oauth.findArtifact({ kind, idHash: hashOf(id) }, call);
         const payload = { ...(JSON.parse(payloadJson) as AdapterPayload), jti: id };
         if (isConsumed) payload.consumed = true;
-        if (kind === ArtifactKind.INTERACTION) payload.returnTo = `${issuer}/oauth/authorize/${id}`;
+        if (kind === ArtifactKind.INTERACTION) payload.returnTo = `${issuer}${oauthPaths.authorization}/${id}`;
         return payload;
       });
     },

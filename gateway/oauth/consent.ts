@@ -13,11 +13,12 @@ import type { DashboardContext } from "../dashboard/context.ts";
 import type { Visit } from "../dashboard/entrance.ts";
 import { scopeNotToGive } from "../dashboard/keys.ts";
 import { propertiesOf } from "../dashboard/own-methods.ts";
-import { consentPath, formBytesMax, readForm, refuseUnsafePlace } from "../dashboard/pages/forms.ts";
+import { formBytesMax, readForm, refuseUnsafePlace } from "../dashboard/pages/forms.ts";
 import { renderConsent, sendOldRequest, type Choice } from "./consent-page.ts";
 import { checkSameOrigin } from "../dashboard/same-origin.ts";
 import { isFresh, rightsIn } from "../dashboard/sessions.ts";
 import { errors } from "./library.ts";
+import { consentPath } from "./paths.ts";
 
 /** What an app asks for, and who is asked. */
 interface Question {

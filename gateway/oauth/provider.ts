@@ -19,6 +19,7 @@ import { createAdapters } from "./adapter.ts";
 import { compareSecretsByHash, extraClientMetadata } from "./clients.ts";
 import { tooManyRequests } from "./errors.ts";
 import { errors, interactionPolicy, Provider } from "./library.ts";
+import { consentPath, metadataPath, oauthPaths } from "./paths.ts";
 import { scopesInWords } from "./scope-words.ts";
 import type { OAuthSecrets } from "./secrets.ts";
 
@@ -46,16 +47,6 @@ const tokenBits = 256;
 
 const scopeNames = scopesInWords.map(({ scope }) => scope);
 const known: ReadonlySet<string> = new Set(scopeNames);
-
-/** Where browsers and apps find it. */
-export const oauthPaths = {
-  authorization: "/oauth/authorize",
-  token: "/oauth/token",
-  revocation: "/oauth/revoke",
-  jwks: "/oauth/jwks",
-  pushed_authorization_request: "/oauth/par",
-} as const;
-export const metadataPath = "/.well-known/oauth-authorization-server";
 
 export function createProvider(options: ProviderOptions): Library {
   const { issuer, secrets, log, reuses, appWindows } = options;
@@ -107,7 +98,7 @@ export function createProvider(options: ProviderOptions): Library {
       short: cookieOptions(issuer),
     },
     interactions: {
-      url: (_ctx, { uid }) => `/oauth/interactions/${uid}`,
+      url: (_ctx, { uid }) => consentPath + uid,
       policy: [consentPrompt()],
     },
     // A consent is given each time: an earlier one is used for what it gave only.
@@ -179,7 +170,8 @@ function consentPrompt(): Policy.Prompt {
 }
 
 /**
- * Refuses scopes that there are not. The library looks for those that the app does not have, and drops others silently.
+ * Refuses a request without scopes, and unknown scopes. The library refuses scopes that the app does not have, but
+ * drops unknown ones silently.
  * @param asked as the app has sent it.
  */
 function checkScope(asked: unknown): void {
@@ -189,7 +181,7 @@ function checkScope(asked: unknown): void {
   if (unknown !== undefined) throw new errors.InvalidScope("requested scope is not allowed", unknown);
 }
 
-/** What was pushed has lost its unknown scopes when it comes back, so they are refused here. */
+/** Refuses unknown scopes of a pushed request here: the library has dropped them when the request comes back. */
 function checkPushedScope(ctx: KoaContextWithOIDC): void {
   try {
     checkScope(ctx.oidc.body?.scope);

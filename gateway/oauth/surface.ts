@@ -15,7 +15,8 @@ import { createAddressWindows } from "../rate/address-windows.ts";
 import type { Rate } from "../rate/limits.ts";
 import type { WindowClock } from "../rate/window-clock.ts";
 import { consentPages } from "./consent.ts";
-import { createProvider, metadataPath, oauthPaths } from "./provider.ts";
+import { metadataPath, oauthPaths } from "./paths.ts";
+import { createProvider } from "./provider.ts";
 import { createOAuthSecrets } from "./secrets.ts";
 import type { OAuthSettings } from "./settings.ts";
 

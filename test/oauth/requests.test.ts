@@ -346,8 +346,8 @@ describe("a token request", () => {
         refresh_token: refreshToken,
         ...(secret === undefined ? {} : { client_secret: secret }),
       });
-    const placeholder = randomBytes(32).toString("base64url");
-    for (const wrong of [undefined, "", placeholder, `${second}x`, "x".repeat(5_000)]) {
+    const stranger = randomBytes(32).toString("base64url");
+    for (const wrong of [undefined, "", stranger, `${second}x`, "x".repeat(5_000)]) {
       expect((await refresh(wrong, installed.refreshToken)).status).toBeGreaterThanOrEqual(400);
     }
     const first = await refresh(secretive.secret, installed.refreshToken);

@@ -9,6 +9,7 @@ import { callOf } from "../calls.ts";
 import type { DashboardContext } from "../context.ts";
 import { sessionCookie } from "../entrance.ts";
 import { placeOf, setCookie } from "../place.ts";
+import { consentPath } from "../../oauth/paths.ts";
 import { sendPage, type Faults } from "./layout.ts";
 
 export const formBytesMax = 16 * 1024;
@@ -36,9 +37,6 @@ export function readForm(request: FastifyRequest): (name: string) => string {
 export function visitorOf(request: FastifyRequest): { address: string; userAgent: string } {
   return { address: request.ip, userAgent: (request.headers["user-agent"] ?? "").slice(0, userAgentLengthMax) };
 }
-
-/** The page that asks for consent to an app. */
-export const consentPath = "/oauth/interactions/";
 
 /** A path of the dashboard to go on to, or the page of a consent; anything else becomes its first page. */
 export function safeNext(next: string): string {

@@ -4,17 +4,9 @@ import { callOptions } from "#shared/rpc/interceptors.ts";
 import { html } from "../../docs/html.ts";
 import { callOf } from "../calls.ts";
 import type { DashboardContext } from "../context.ts";
+import { consentPath } from "../../oauth/paths.ts";
 import { checkSameOrigin } from "../same-origin.ts";
-import {
-  consentPath,
-  formBytesMax,
-  readForm,
-  refuseUnsafePlace,
-  safeNext,
-  signInBrowser,
-  takeRefusal,
-  visitorOf,
-} from "./forms.ts";
+import { formBytesMax, readForm, refuseUnsafePlace, safeNext, signInBrowser, takeRefusal, visitorOf } from "./forms.ts";
 import { renderForm, sendPage, type Faults } from "./layout.ts";
 
 const path = "/dashboard/sign-in";
