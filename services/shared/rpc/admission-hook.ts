@@ -1,5 +1,5 @@
 /** Admits or refuses each call of a listener, by its headers. */
-import type { Http2ServerResponse } from "node:http2";
+import type { Http2ServerResponse, IncomingHttpHeaders } from "node:http2";
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -15,26 +15,38 @@ const statusOf: Record<Refusal["code"], number> = {
   [Code.Unavailable]: 503,
 };
 
-/** An onRequest hook. Calls of internal clients go on under the client's name. */
-export function admissionHook(admit: Admit, { log, registry }: { log: Log; registry: Registry }) {
+/**
+ * Admits a call by its headers, which name its internal client from then on, whatever the client says that it is.
+ * @param method as for Admit.
+ * @returns why it was refused.
+ */
+export type Gate = (headers: IncomingHttpHeaders, method: string | undefined) => Promise<Refusal | undefined>;
+
+/** Counts the calls of internal clients, and logs refusals. */
+export function createGate(admit: Admit, { log, registry }: { log: Log; registry: Registry }): Gate {
   const calls = metricOf(registry, Counter, {
     name: "daybook_rpc_client_calls_total",
     help: "Calls of internal clients, and of those that may not make them.",
     labelNames: ["client", "method", "outcome"],
   });
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    // The route that was found, because a path can be spelt in several ways.
-    const method = request.routeOptions.url?.slice(1);
-    const { refusal, client } = await admit(request.headers.authorization, method);
+  return async (headers, method) => {
+    const { refusal, client } = await admit(headers.authorization, method);
     if (client !== undefined) {
       calls.inc({ client, method: method ?? "", outcome: refusal ? "refused" : "admitted" });
-      // Whatever the client says that it is.
-      request.raw.headers[callerHeader] = `client:${client}`;
+      headers[callerHeader] = `client:${client}`;
     }
-    if (!refusal) return;
-    log.debug({ url: request.url, client, reason: refusal.message }, "a call was not admitted");
-    await refuse(request, reply, refusal);
+    if (refusal) log.debug({ method, client, reason: refusal.message }, "a call was not admitted");
+    return refusal;
+  };
+}
+
+/** An onRequest hook. */
+export function admissionHook(gate: Gate) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // The route that was found, because a path can be spelt in several ways.
+    const refusal = await gate(request.raw.headers, request.routeOptions.url?.slice(1));
+    if (refusal) await refuse(request, reply, refusal);
   };
 }
 

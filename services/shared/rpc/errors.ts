@@ -54,13 +54,12 @@ export function fromConnectError(error: unknown): DaybookError {
     : internalError(error);
 }
 
-// Messages of @connectrpc/connect-node 2.2.0: http2-session-manager.js, node-universal-client.js, node-error.js.
-const connectionLostPattern =
-  /^(?:http\/2 (?:stream|connection) closed with|expected open session, but|sentinel completed early)/;
+// Messages of @connectrpc/connect-node 2.2.0: http2-session-manager.js, node-error.js.
+const connectionLostPattern = /^(?:http\/2 connection closed with|expected open session, but)/;
 
 /**
- * Whether a call failed because its connection ended. Connect reports some HTTP/2 errors of that kind as internal
- * errors. See connectErrorFromNodeReason and connectErrorFromH2ResetCode of @connectrpc/connect-node.
+ * Whether a call failed because there was no connection for it, which connect-node reports as an internal error. See
+ * its connectErrorFromNodeReason.
  */
 function isConnectionLost(connect: ConnectError): boolean {
   if (connectionLostPattern.test(connect.rawMessage)) return true;

@@ -1,15 +1,17 @@
 /** The listeners of a service: RPC over HTTP/2, and an internal HTTP/1.1 listener for probes and Prometheus. */
-import { createServer, type ServerHttp2Session } from "node:http2";
+import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { fastify, type FastifyInstance } from "fastify";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { admissionHook } from "./admission-hook.ts";
+import { admissionHook, createGate } from "./admission-hook.ts";
 import { createAdmission, type FindClient } from "./admission.ts";
 import { serverInterceptors } from "./interceptors.ts";
 import type { Log } from "../process/log.ts";
 import { version } from "../process/version.ts";
 import { requestBytesMax, sessionMegabytesMax } from "./transport.ts";
 import type { Routes } from "../process/service.ts";
+import { unaryListener } from "./unary-server.ts";
+import { createUnaryServer } from "./unary.ts";
 
 const shutdownTimeoutMs = 10_000;
 
@@ -39,8 +41,22 @@ export async function serveRpc(options: {
   log: Log;
   registry: Registry;
 }): Promise<{ address: string; close(): Promise<void> }> {
+  const gate = createGate(createAdmission(options.credentials, options.findClient), options);
+  const interceptors = serverInterceptors(options.log, options.registry);
+  const serveUnary = unaryListener(createUnaryServer(options.routes, interceptors), gate, {
+    bytesMax: requestBytesMax,
+    log: options.log,
+  });
   const app = fastify({
-    serverFactory: (handler) => createServer({ maxSessionMemory: sessionMegabytesMax }, handler),
+    serverFactory: (handler) => {
+      const server = createServer({ maxSessionMemory: sessionMegabytesMax });
+      // Never listens: it makes requests of the streams that it is given.
+      const others = createServer(handler);
+      server.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ...rest) => {
+        if (!serveUnary(stream, headers)) others.emit("stream", stream, headers, ...rest);
+      });
+      return server;
+    },
     http2: true,
     logger: false,
     bodyLimit: requestBytesMax,
@@ -50,10 +66,10 @@ export async function serveRpc(options: {
     pluginTimeout: 0,
   });
   // Runs before the body is read, so a stranger can make us buffer only what HTTP/2 lets anyone send unasked.
-  app.addHook("onRequest", admissionHook(createAdmission(options.credentials, options.findClient), options));
+  app.addHook("onRequest", admissionHook(gate));
   await app.register(fastifyConnectPlugin, {
     routes: options.routes,
-    interceptors: serverInterceptors(options.log, options.registry),
+    interceptors,
     readMaxBytes: requestBytesMax,
     shutdownTimeoutMs,
   });

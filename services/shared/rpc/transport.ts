@@ -1,8 +1,8 @@
 /** Calls between services over HTTP/2; in-process.ts calls within one process. */
 import type { Transport } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
 import { showCredential, tellCall } from "./interceptors.ts";
 import { createSessions, repeatRefused, type Connections, type Resolve } from "./sessions.ts";
+import { unaryTransport } from "./unary-client.ts";
 
 /** Bytes of one request: a batch of the largest size, with room for its envelope. */
 export const requestBytesMax = 16 * 1024 * 1024;
@@ -20,15 +20,8 @@ export const sessionMegabytesMax = 1024;
  */
 export function http2Transport(urls: string | readonly string[], credential: string, resolve?: Resolve): Transport {
   const list = typeof urls === "string" ? [urls] : urls;
-  const transportOver = (sessionManager: Connections): Transport =>
-    createConnectTransport({
-      baseUrl: list[0] ?? "",
-      httpVersion: "2",
-      interceptors: [tellCall, showCredential(credential), repeatRefused],
-      // Within one cluster compression costs more time than it saves.
-      acceptCompression: [],
-      sessionManager,
-    });
+  const transportOver = (connections: Connections): Transport =>
+    unaryTransport(connections, [tellCall, showCredential(credential), repeatRefused]);
   const sessions = createSessions(list, { maxSessionMemory: sessionMegabytesMax }, resolve);
   const transport = transportOver(sessions);
   listReplicas.set(transport, async () =>

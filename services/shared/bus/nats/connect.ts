@@ -58,6 +58,8 @@ export async function connectPatiently(
         reconnectTimeWait: reconnectWaitMs,
         // A server that comes back may not know its users yet.
         ignoreAuthErrorAbort: true,
+        // Else each request makes two errors with their stacks, in case it fails.
+        noAsyncTraces: true,
       });
       await prepare?.(connection);
       return connection;
