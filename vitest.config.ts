@@ -11,6 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= compileCacheFolder;
  */
 const first = [
   "mesh/rolling",
+  "dashboard/ui",
   "local/start",
   "mesh/crash",
   "gateway/rate-limits",

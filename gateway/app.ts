@@ -13,6 +13,7 @@ import { compatDefaults, edgeDefaults, type CompatSettings, type EdgeSettings } 
 import { docsRoutes } from "./docs/routes.ts";
 import { createHttp } from "./http.ts";
 import { createEnds } from "./ends.ts";
+import { createExports } from "./export/exports.ts";
 import { createCallerUse } from "./caller-use.ts";
 import { createCursors } from "./cursor.ts";
 import { dashboardDefaults, type DashboardSettings } from "./dashboard/settings.ts";
@@ -26,6 +27,7 @@ import { inflatePlugin } from "./plugins/inflate.ts";
 import { jsonBodyPlugin } from "./plugins/json-body.ts";
 import { memoryPlugin } from "./plugins/memory.ts";
 import { preconditionPlugin } from "./plugins/precondition.ts";
+import { rejectionsPlugin } from "./plugins/rejections.ts";
 import { rateLimitPlugin } from "./plugins/rate-limit.ts";
 import { collectMethods } from "./plugins/method-not-allowed.ts";
 import { requestPlugin } from "./plugins/request.ts";
@@ -40,6 +42,7 @@ import { originPlugin } from "./origin.ts";
 import { createAddressWindows } from "./rate/address-windows.ts";
 import type { RateLimits } from "./rate/limits.ts";
 import { createRateShares } from "./rate/shares.ts";
+import { createGatherer } from "./rejections/gatherer.ts";
 import { createProfiles } from "./profiles.ts";
 import { showReachability } from "./reachability.ts";
 import { createGatewayReadiness, type Readiness } from "./readiness.ts";
@@ -83,6 +86,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const shares = createRateShares({ identity, clock, limits, log });
   const callerUse = createCallerUse(identity, clock, log);
   const operations = createOperations(identity, log);
+  const gatherer = createGatherer({ client: clients.rejectedWrites, clock, log, registry });
   const callerEnds = createEnds(
     context.signals,
     KeyEndingSchema.typeName,
@@ -90,6 +94,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   );
   const { callerAgeMsMax = ageDefault } = context;
 
+  await app.register(rejectionsPlugin, { gatherer });
   await app.register(securityHeadersPlugin);
   await app.register(requestPlugin);
   await app.register(framingPlugin);
@@ -112,13 +117,16 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   const profiles = createProfiles(clients.profiles);
   const cursors = createCursors(context.secret, clock, context.acceptedSecret);
   const bindServices = bindableServices(clients);
-  const surfaceContext = { bindServices, recording, profiles, cursors, clock, log };
+  const exports = createExports(edge.exports, log);
+  const surfaceContext = { bindServices, recording, profiles, exports, cursors, clock, log };
   const compat = compatSurface(surfaceContext, context.compat ?? compatDefaults);
   await app.register(nativeSurface(surfaceContext), { prefix: "/v1" });
   await app.register(compat, { prefix: "/api" });
   await app.register(compat);
   const dashboardOptions = {
     clients,
+    bindServices,
+    exports,
     log,
     registry,
     readiness,
@@ -149,6 +157,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
 
   app.addHook("onClose", async () => {
     await Promise.all([recording.drain(), profiles.drain(), shares.close(), callerUse.close(), operations.close()]);
+    await gatherer.close();
   });
   return app;
 }

@@ -29,6 +29,8 @@ interface Schema {
   maxItems?: number;
   minLength?: number;
   maxLength?: number;
+  minimum?: number;
+  maximum?: number;
 }
 
 /** The faults of a body, at most 20, in document order. Faults of the root have no param. */
@@ -56,6 +58,14 @@ function walk(schema: Schema, value: unknown, param: string, faults: FieldError[
   else if (isJsonObject(value)) walkObject(schema, value, param, faults, own);
   else if (own.length > 0) faults.push(...own);
   else if (typeof value === "string") faults.push(...textFaults(schema, value, param));
+  else if (schema.type === "integer") faults.push(...rangeFaults(schema, value as number, param));
+}
+
+/** Of whole numbers, which always have both ends. */
+function rangeFaults(schema: Schema, value: number, param: string): FieldError[] {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  if (value >= minimum && value <= maximum) return [];
+  return [mismatch(param, `${expectedOf(schema)} from ${minimum} to ${maximum}`, value, { quoted: true })];
 }
 
 /** Walks the form of a union that matches the type of the value, if there is one. */
@@ -80,6 +90,7 @@ const typeWords: Readonly<Record<string, string>> = {
   array: "a list",
   string: "a text",
   boolean: "true or false",
+  integer: "a whole number",
   null: "null",
 };
 
@@ -95,6 +106,7 @@ function isOfType({ type, const: only, anyOf }: Schema, value: unknown): boolean
   if (type === undefined) return true;
   if (type === "object") return isJsonObject(value);
   if (type === "array") return Array.isArray(value);
+  if (type === "integer") return Number.isInteger(value);
   return type === "null" ? value === null : typeof value === type;
 }
 

@@ -1,4 +1,4 @@
-/** Entity tags: a client that has the bytes of a tag is answered 304. */
+/** Entity tags, by which a client that has the bytes of a tag is answered 304; and content codings. */
 import { hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 
@@ -11,4 +11,15 @@ export function entityTagOf(content: string | Buffer): string {
 export function hasTag({ headers }: FastifyRequest, tag: string): boolean {
   const known = headers["if-none-match"]?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
   return known.includes(tag) || known.includes("*");
+}
+
+/** Content codings that a client takes. */
+export function acceptedCodings({ headers }: FastifyRequest): ReadonlySet<string> {
+  const offers = (headers["accept-encoding"] ?? "").split(",");
+  return new Set(
+    offers.flatMap((offer) => {
+      const [coding = "", ...parameters] = offer.split(";").map((part) => part.trim().toLowerCase());
+      return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [coding];
+    }),
+  );
 }

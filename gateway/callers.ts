@@ -15,6 +15,8 @@ export interface Caller {
   /** The id of a key, or of an installation: its access tokens are one caller. */
   callerId: string;
   kind: "key" | "installation";
+  /** The name of the key, or of the app. */
+  name: string;
   propertyId: string;
   livemode: boolean;
   scopes: ReadonlySet<string>;
@@ -38,7 +40,7 @@ export interface CallersContext {
 }
 
 /** What identity answers about the caller of a credential. */
-interface Found extends Pick<Caller, "callerId" | "kind"> {
+interface Found extends Pick<Caller, "callerId" | "kind" | "name"> {
   scopes: readonly string[];
   revision: string;
   expiresAt: Timestamp | undefined;
@@ -74,6 +76,7 @@ export async function findCaller(
     const caller: Caller = {
       callerId: found.callerId,
       kind: found.kind,
+      name: found.name,
       propertyId: property.id,
       livemode: property.mode === Mode.LIVE,
       scopes: new Set(found.scopes),
@@ -101,15 +104,15 @@ const ask: Record<
   async key({ identity }, secretHash, wishes) {
     const { key, property, leases, now } = await identity.authenticateKey({ secretHash, wishes }, call);
     if (!key) throw new Error("identity answered without a key");
-    const { id: callerId, scopes, revision, expiresAt, rateLimits: ownLimits } = key;
-    return { callerId, kind: "key", scopes, revision, expiresAt, ownLimits, property, leases, now };
+    const { id: callerId, name, scopes, revision, expiresAt, rateLimits: ownLimits } = key;
+    return { callerId, kind: "key", name, scopes, revision, expiresAt, ownLimits, property, leases, now };
   },
   async token({ oauth }, tokenHash, wishes) {
     const answer = await oauth.authenticateToken({ tokenHash, wishes }, call);
-    const { installation, scopes, expiresAt, property, leases, now } = answer;
+    const { installation, appName: name, scopes, expiresAt, property, leases, now } = answer;
     // Every token ends. One without an expiry would be good for as long as identity is not asked.
     if (!installation || !expiresAt) throw new Error("identity answered without an installation or an expiry");
     const { id: callerId, revision } = installation;
-    return { callerId, kind: "installation", scopes, revision, expiresAt, property, leases, now };
+    return { callerId, kind: "installation", name, scopes, revision, expiresAt, property, leases, now };
   },
 };

@@ -6,9 +6,11 @@ import { readDashboardSettings, type DashboardSettings } from "./dashboard/setti
 import { createTrust, type TrustedProxies } from "./listener/addresses.ts";
 import {
   byteLimits,
+  exportLimits,
   listenerLimits,
   pageLimits,
   type ByteLimits,
+  type ExportLimits,
   type ListenerLimits,
   type PageLimits,
 } from "./listener/limits.ts";
@@ -35,6 +37,7 @@ export interface EdgeSettings {
   listener: ListenerLimits;
   bytes: ByteLimits;
   pages: PageLimits;
+  exports: ExportLimits;
   trustedProxies: TrustedProxies;
   /** Public URL without a trailing slash; undefined to derive it from each request. */
   publicUrl: string | undefined;
@@ -59,6 +62,7 @@ export const edgeDefaults: EdgeSettings = {
   listener: listenerLimits,
   bytes: byteLimits,
   pages: pageLimits,
+  exports: exportLimits,
   trustedProxies: [],
   publicUrl: undefined,
   shutdownDelayMs: 0,
@@ -102,6 +106,7 @@ function readEdgeSettings(reader: SettingsReader): EdgeSettings {
       answerBytesMax: bytes("ANSWER_BYTES_MAX", byteLimits.answerBytesMax),
     },
     pages: pageLimits,
+    exports: exportLimits,
     trustedProxies: readTrustedProxies(reader),
     publicUrl: readPublicUrl(reader),
     shutdownDelayMs: readShutdownDelayMs(reader),
@@ -143,18 +148,22 @@ export function readServiceUrls(reader: SettingsReader): Record<keyof Transports
     profiles: service("PROFILE_URL", 8102),
     events: service("EVENT_URL", 8103),
     metrics: service("METRIC_URL", 8104),
+    webhooks: service("WEBHOOK_URL", 8105),
   };
 }
 
+/** Connects to services at URLs of their own, or to all of them at one. */
 export function connectServices(
-  urls: Record<keyof Transports, string | readonly string[]>,
+  urls: string | Record<keyof Transports, string | readonly string[]>,
   internalToken: string,
 ): Transports {
-  const { identity, profiles, events, metrics } = urls;
+  const transportTo = (name: keyof Transports): Transports[keyof Transports] =>
+    http2Transport(typeof urls === "string" ? urls : urls[name], internalToken);
   return {
-    identity: http2Transport(identity, internalToken),
-    profiles: http2Transport(profiles, internalToken),
-    events: http2Transport(events, internalToken),
-    metrics: http2Transport(metrics, internalToken),
+    identity: transportTo("identity"),
+    profiles: transportTo("profiles"),
+    events: transportTo("events"),
+    metrics: transportTo("metrics"),
+    webhooks: transportTo("webhooks"),
   };
 }

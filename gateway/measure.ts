@@ -6,7 +6,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The route only answers 404 or 405. */
     isRefusal?: true;
-    /** The answer goes on until its client leaves, so its duration says nothing. */
+    /** The answer goes on as long as its client reads it, so its duration says nothing. */
     isStream?: true;
   }
 }

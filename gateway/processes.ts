@@ -13,7 +13,13 @@ import { toTimestamp } from "#shared/values/time.ts";
 // A process that hangs is not ready.
 const answerTimeoutMs = 2_000;
 /** The service that each transport of the gateway leads to. */
-const serviceOf = { identity: "identity", profiles: "profile", events: "event", metrics: "metric" } as const;
+const serviceOf = {
+  identity: "identity",
+  profiles: "profile",
+  events: "event",
+  metrics: "metric",
+  webhooks: "webhook",
+} as const;
 
 /** Asks all at once. @returns this gateway, then the replicas of the services by name and address. */
 export async function describeProcesses(transports: Record<keyof typeof serviceOf, Transport>): Promise<Process[]> {

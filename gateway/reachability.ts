@@ -9,6 +9,7 @@ const labels: Record<ServiceName, string> = {
   profiles: "profile",
   events: "event",
   metrics: "metric",
+  webhooks: "webhook",
 };
 
 /** Adds `daybook_service_reachable`: 1 for a service that is ready, or 0. */

@@ -34,6 +34,7 @@ function toDaybookError(error: unknown, request: FastifyRequest): DaybookError {
 export function takeError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): DaybookError {
   const ours = toDaybookError(error, request);
   logFailure(log, ours, request);
+  request.server.noteRefusal(request, reply, ours);
   if (ours.retryAfterMs !== null) void reply.header("retry-after", Math.ceil(ours.retryAfterMs / 1000));
   return ours;
 }

@@ -13,9 +13,8 @@ function generate(schema: Schema): void {
   const services = files.flatMap((file) => file.services);
   const reached = new Set(services.flatMap((service) => [...typesOf(service)]));
   for (const service of services) {
-    const beside = services.filter(({ file }) => file.proto.package === service.file.proto.package);
-    // What goes over the bus, or as a signal, is of the one service of its package.
-    const others = beside.length === 1 ? typesOfPackage(files, service).filter((type) => !reached.has(type)) : [];
+    // What goes over the bus stands in the file of its service.
+    const others = typesOfFile(service).filter((type) => !reached.has(type));
     schema.generateFile(`${pageOf(service)}.md`).print(render(service, others));
   }
 }
@@ -24,10 +23,8 @@ function pageOf({ name }: DescService): string {
   return name.replace(/Service$/, "").toLowerCase();
 }
 
-function typesOfPackage(files: readonly DescFile[], { file }: DescService): Type[] {
-  return files
-    .filter(({ proto }) => proto.package === file.proto.package)
-    .flatMap((each) => [...each.messages, ...each.enums]);
+function typesOfFile({ file }: DescService): Type[] {
+  return [...file.messages, ...file.enums];
 }
 
 /** The types that the calls of a service are made of, each once, in the order in which they are met. */

@@ -15,6 +15,7 @@ import { createClients, type Clients } from "../gateway/clients.ts";
 import { allScreens } from "../gateway/dashboard/ui/screens.ts";
 import { startChromium } from "../test/support/chromium.ts";
 import { eventually, freePort, startNode } from "../test/support/processes.ts";
+import { makeOutward, type Outward } from "./screenshot-outward.ts";
 import { encodeSmallPng } from "./small-png.ts";
 
 const documents = "docs/dashboard";
@@ -71,7 +72,12 @@ async function start(): Promise<{ link: string; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), "daybook-screenshots-"));
   owner.defer(() => rm(dataDir, { recursive: true, force: true }));
   const [port, internalPort] = [String(await freePort()), String(await freePort())];
-  const env = { DATA_DIR: dataDir, PORT: port, INTERNAL_PORT: internalPort };
+  const env = {
+    DATA_DIR: dataDir,
+    PORT: port,
+    INTERNAL_PORT: internalPort,
+    WEBHOOK_ALLOWED_NETWORKS: "127.0.0.0/8",
+  };
   const daybook = owner.own(startNode("deploy/local/main.ts", env));
   const link = await eventually(
     () => {
@@ -184,7 +190,7 @@ function inDays(days: number): string {
 }
 
 /** The main screens, with what is worth a look. */
-async function mainShots({ get }: Store, installation: string): Promise<Shot[]> {
+async function mainShots({ get }: Store, installation: string, outward: Outward): Promise<Shot[]> {
   const [order] = await get("/events?filter[type]=order.completed&page[limit]=1");
   const metrics = await get("/metrics?page[limit]=100");
   const orders = metrics.find(({ name }) => name === "order.completed");
@@ -198,6 +204,9 @@ async function mainShots({ get }: Store, installation: string): Promise<Shot[]> 
     { name: "metric", path: `metrics/${String(orders.id)}?${byPayment}`, shows: ".chart svg" },
     { name: "keys", path: "keys", shows: "tbody tr" },
     { name: "apps", path: `apps?show=all&installation=${installation}`, shows: ".scope-words li" },
+    { name: "webhooks", path: `webhooks?endpoint=${outward.endpoint}`, shows: ".side-panel .scope-words li" },
+    { name: "rejected", path: "rejected", shows: "tbody tr" },
+    { name: "privacy", path: `privacy?request=${outward.request}`, shows: ".side-panel dd" },
     { name: "members", path: "members", shows: "tbody tr" },
     { name: "operate", path: "operate", shows: "tbody tr" },
   ];
@@ -257,8 +266,13 @@ async function main([folder = documents]: string[]): Promise<void> {
   const page = await makeAccount(browser, link, "Ada Lovelace", "ada@example.com");
   const store = await fill(dataDir, new URL(link).origin);
   await populate(browser, store);
-  const important = await mainShots(store, await installApps(store));
-  const others = [...allScreens.map(({ path }) => ({ name: path, path })), { name: "all-apps", path: "apps?in=all" }];
+  const outward = await makeOutward(owner, store);
+  const important = await mainShots(store, await installApps(store), outward);
+  const others = [
+    ...allScreens.map(({ path }) => ({ name: path, path })),
+    { name: "all-apps", path: "apps?in=all" },
+    ...outward.shots,
+  ];
   const extra = folder === documents ? [] : others.filter(({ name }) => important.every((shot) => shot.name !== name));
   await takeAll(page, store, [...important, ...extra], folder);
 }

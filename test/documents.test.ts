@@ -4,6 +4,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { webhookTypes } from "#shared/values/webhook-types.ts";
 
 const folders = ["bench", "deploy", "docs", "gateway", "proto", "scripts", "services", "test"];
 const lineLengthMax = 120;
@@ -100,6 +101,12 @@ test("every setting that a process reads has a row in the table of settings, and
   const [settings = ""] = texts.get("docs/operating/settings.md")?.split("## Tests and benchmarks") ?? [];
   const described = new Set(settings.matchAll(/^\| `([A-Z_]+)`/gm).map(([, name = ""]) => name));
   expect([...described].toSorted()).toEqual([...used].toSorted());
+});
+
+test("every type of webhooks has a row with its scope in the table of types, and no other", () => {
+  const table = texts.get("docs/webhooks.md")?.split("## Types")[1]?.split("\n## ")[0] ?? "";
+  const rows = [...table.matchAll(/^\| `([a-z_.]+)` .*\| (\S+) +\|$/gm)].map(([, name, scope]) => [name, scope]);
+  expect(rows).toEqual(webhookTypes.map(({ name, scope }) => [name, scope === null ? "none" : `\`${scope}\``]));
 });
 
 test("no line is longer than it is comfortable to read", () => {

@@ -1,9 +1,12 @@
-/** Runs the four services and the gateway in one process, on one database. */
+/** Runs the five services and the gateway in one process, on one database. */
 import type { Transport } from "@connectrpc/connect";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
+import { AppService } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { PrivacyService } from "#proto/daybook/profile/v1/privacy_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createLocalBus } from "#shared/bus/local.ts";
 import { busRoutes } from "#shared/bus/operator.ts";
@@ -35,7 +38,10 @@ import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
 import { createIdentity } from "../../services/identity/service.ts";
 import { createMetric } from "../../services/metric/service.ts";
+import type { ProfileSettings } from "../../services/profile/config.ts";
 import { createProfile } from "../../services/profile/service.ts";
+import { createWebhook } from "../../services/webhook/service.ts";
+import type { WebhookSettings } from "../../services/webhook/config.ts";
 
 export interface DaybookOptions {
   databaseUrl: string;
@@ -52,7 +58,10 @@ export interface DaybookOptions {
   limits: RateLimits;
   /** Default: as without any settings. */
   compat?: CompatSettings;
+  /** Overrides of the settings of the profile service. */
+  profile?: Partial<ProfileSettings>;
   event: EventSettings;
+  webhook: WebhookSettings;
   log: Log;
   registry: Registry;
   clock?: Clock;
@@ -81,12 +90,13 @@ export interface Daybook {
   isNew: boolean;
 }
 
-/** 38 in total, so that the two processes of a restart fit into PostgreSQL's default of 100. */
+/** 44 in total, so that the two processes of a restart fit into PostgreSQL's default of 100. */
 const connections = {
   identity: { writes: 2, reads: 1 },
   profile: { writes: 8, reads: 4 },
   event: { writes: 9, reads: 6 },
   metric: { writes: 4, reads: 4 },
+  webhook: { writes: 4, reads: 2 },
 } as const;
 
 /**
@@ -116,22 +126,40 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     { ...identityContext, signals },
     { bootstrapKeys, onBootstrap: () => (isNew = true) },
   );
-  const profile = createProfile(contextOf("profile"), { outboxBytesMax });
+  const profile = createProfile(contextOf("profile"), { ...options.profile, outboxBytesMax });
   const profiles = transportTo("profile", profile);
   const profileClient = createServiceClient(ProfileService, profiles);
   const identities = transportTo("identity", identity);
   const event = createEvent(
     contextOf("event"),
-    { identity: createServiceClient(IdentityService, identities), profiles: profileClient },
+    {
+      identity: createServiceClient(IdentityService, identities),
+      profiles: profileClient,
+      privacy: createServiceClient(PrivacyService, profiles),
+    },
     { ...options.event, outboxBytesMax },
   );
   const events = transportTo("event", event);
-  const metric = createMetric(contextOf("metric"), {
-    events: createServiceClient(EventService, events),
-    profiles: profileClient,
-  });
+  const metric = createMetric(
+    contextOf("metric"),
+    { events: createServiceClient(EventService, events), profiles: profileClient },
+    { outboxBytesMax },
+  );
+  const metrics = transportTo("metric", metric);
+  const webhook = createWebhook(
+    { ...contextOf("webhook"), signals },
+    {
+      identity: createServiceClient(IdentityService, identities),
+      apps: createServiceClient(AppService, identities),
+      events: createServiceClient(EventService, events),
+      metrics: createServiceClient(MetricService, metrics),
+      profiles: profileClient,
+      privacy: createServiceClient(PrivacyService, profiles),
+    },
+    { ...options.webhook, internalToken, acceptedToken: options.acceptedToken },
+  );
   // Consumers start before publishers, so that outbox backlogs are published at once.
-  const services = [identity, metric, event, profile];
+  const services = [identity, webhook, metric, event, profile];
   // Once for the process, before the first service starts: all services share the server.
   const connectionsMax = Object.values(connections).reduce((sum, { writes, reads }) => sum + writes + reads, 0);
   const check = (): Promise<void> => checkServer(identityContext.database, { connectionsMax, hasPooler, log });
@@ -143,7 +171,8 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     identity: identities,
     profiles,
     events,
-    metrics: transportTo("metric", metric),
+    metrics,
+    webhooks: transportTo("webhook", webhook),
   };
   const clients = createClients(transports);
   const readiness = createGatewayReadiness(clients);

@@ -19,6 +19,8 @@ import { readTracing } from "#shared/tracing/settings.ts";
 import { startTracing } from "#shared/tracing/start.ts";
 import { readGatewaySettings } from "../../gateway/config.ts";
 import { readEventSettings } from "../../services/event/config.ts";
+import { readProfileSettings } from "../../services/profile/config.ts";
+import { readWebhookSettings } from "../../services/webhook/config.ts";
 import { readBootstrapKeys } from "../../services/identity/config.ts";
 import { hashSecret, newSecret } from "../../services/identity/domain/secret.ts";
 import { startDaybook } from "./daybook.ts";
@@ -39,7 +41,9 @@ function readLocalSettings() {
     internalToken: reader.optional("INTERNAL_TOKEN"),
     outboxBytesMax: readOutboxBytesMax(reader),
     bootstrapKeys: readBootstrapKeys(reader),
+    profile: readProfileSettings(reader),
     event: readEventSettings(reader),
+    webhook: readWebhookSettings(reader),
     tracing: readTracing(reader),
   }));
 }
@@ -82,7 +86,9 @@ async function start(owner: Owner, stopping: AbortSignal): Promise<void> {
       edge: settings.edge,
       dashboard: settings.dashboard,
       oauth: settings.oauth,
+      profile: settings.profile,
       event: settings.event,
+      webhook: settings.webhook,
       log,
       registry,
     },

@@ -42,11 +42,11 @@ BEGIN
   FOR statement IN
     SELECT format('ALTER SCHEMA %I OWNER TO ${servicesRole}', nspname)
     FROM pg_namespace
-    WHERE nspowner = current_user::regrole AND nspname IN ('identity', 'profile', 'event', 'metric')
+    WHERE nspowner = current_user::regrole AND nspname IN ('identity', 'profile', 'event', 'metric', 'webhook')
     UNION ALL
     SELECT format('ALTER TABLE %s OWNER TO ${servicesRole}', c.oid::regclass)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relowner = current_user::regrole AND n.nspname IN ('identity', 'profile', 'event', 'metric')
+    WHERE c.relowner = current_user::regrole AND n.nspname IN ('identity', 'profile', 'event', 'metric', 'webhook')
       AND c.relkind IN ('r', 'p', 'v', 'm', 'S')
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S' AND d.deptype IN ('a', 'i'))
   LOOP

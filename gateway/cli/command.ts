@@ -13,17 +13,37 @@ export const optionTexts = {
   app: ["<app id>", "the app that it is about; apps list shows them"],
   type: ["confidential|public", "of a new app: whether it can keep a secret, for good"],
   "redirect-uris": ["<uri …>", "where an app has browsers sent back to: 1 to 10 addresses with spaces between"],
-  description: ["<text>", "what an app does, for those who are asked for consent"],
+  description: ["<text>", "what an app does, for those who are asked for consent, or what an endpoint is for"],
   homepage: ["<url>", "where to read more of an app, an https address"],
+  "webhook-url": ["<url>", "where messages about the installations of an app are sent, an https address"],
+  "webhook-types": [
+    "<type,…>|*",
+    "what messages are sent to an app; its installations get those that their scopes allow",
+  ],
+  types: ["<type,…>|*", "what messages an endpoint is sent"],
+  "event-types": ["<type,…>", "the types of events that an endpoint is sent, such as order.*; all unless it is said"],
+  url: ["<url>", "the new address of an endpoint"],
+  status: ["<status>", "enabled or disabled; of deliveries: pending, delivered, failed or cancelled"],
+  endpoint: ["<endpoint id>", "whose deliveries"],
+  from: ["<time>", "the first instant of a replay, ISO 8601 with an offset or Z"],
+  to: ["<time>", "the end of a replay"],
+  only: ["failed|all", "what a replay sends; failed unless it is said"],
+  grace: ["<seconds>", "for how long messages are signed with the secret before, too; a day unless it is said"],
   methods: [
     "<method,…>",
     "what a client may call: daybook.event.v1.EventService/ListEvents, or …/* for all of a service",
   ],
   expires: ["<time>", "when a new key ends, ISO 8601 with an offset or Z; never unless it is said"],
-  revision: ["<date>", "the API revision that a new key is pinned to; the newest unless it is said"],
+  revision: ["<date>", "the API revision of a new key, or of messages; the newest unless it is said"],
   "rate-limit": ["<requests>", "how many a new key may make a minute; as for all keys unless it is said"],
   "rate-limit-backfill": ["<requests>", "the same for batches with backfill"],
   role: ["admin|developer|support|viewer", "what a member may do, in all properties or in that of --property"],
+  reference: ["<text>", "your own name of a privacy request, without personal data"],
+  regulation: ["gdpr|ccpa|other", "by which a person asks"],
+  submitted: ["<time>", "when the person asked, ISO 8601 with an offset or Z; now unless it is said"],
+  "not-before": ["<time>", "when a privacy request begins, at most 30 days ahead; at once unless it is said"],
+  suppress: ["yes|no", "of an erasure: whether later writes with the identifiers are refused; no unless it is said"],
+  code: ["<code>", "of refused writes: only those with this code"],
   overlap: ["<hours>", "for how long a key goes on beside the one that replaces it; 24 unless it is said"],
 } as const;
 
@@ -44,8 +64,6 @@ export interface Result {
 /** The services bound to the operator. */
 export interface OperatorServices extends Services {
   internalClients: BoundClient<Clients["internalClients"]>;
-  members: BoundClient<Clients["members"]>;
-  apps: BoundClient<Clients["apps"]>;
   /** The address that people open, if anything says it. */
   publicUrl: string | undefined;
   outboxes: { [Name in keyof Clients["outboxes"]]: BoundClient<Clients["outboxes"][Name]> };
@@ -62,8 +80,8 @@ export interface Command {
   options: readonly OptionName[];
   /** Optional options. */
   optional?: readonly OptionName[];
-  /** Requires --yes, because its effect cannot be undone. */
-  isIrreversible?: true;
+  /** Requires --yes, because its effect cannot be undone; or whether it does, where the arguments decide. */
+  isIrreversible?: true | ((given: Arguments) => boolean);
   run(services: OperatorServices, given: Arguments): Promise<Result>;
 }
 
@@ -72,14 +90,16 @@ const timeoutMs = 60_000;
 export function bindToOperator(clients: Clients, publicUrl: string | undefined): OperatorServices {
   // Records of merges and the services' logs name this caller.
   const options = callOptions({ requestId: "", caller: "operator" }, timeoutMs);
-  const { event, profile } = clients.outboxes;
+  const { event, profile, metric } = clients.outboxes;
   return {
     ...bindableServices(clients)(options),
     internalClients: bindable(clients.internalClients)(options),
-    members: bindable(clients.members)(options),
-    apps: bindable(clients.apps)(options),
     publicUrl,
-    outboxes: { event: bindable(event)(options), profile: bindable(profile)(options) },
+    outboxes: {
+      event: bindable(event)(options),
+      profile: bindable(profile)(options),
+      metric: bindable(metric)(options),
+    },
   };
 }
 

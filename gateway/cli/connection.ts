@@ -35,7 +35,7 @@ export async function connect(env: NodeJS.ProcessEnv): Promise<Reached> {
   }));
   if (token !== undefined && !env.DATA_DIR) return { transports: connectServices(urls, token), publicUrl };
   const { services_url: url, internal_token: internalToken, public_url: address } = await readConnection(dataDir);
-  const transports = connectServices({ identity: url, profiles: url, events: url, metrics: url }, internalToken);
+  const transports = connectServices(url, internalToken);
   return { transports, publicUrl: publicUrl ?? address };
 }
 

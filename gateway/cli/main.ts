@@ -6,11 +6,14 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { createClients } from "../clients.ts";
 import { bindToOperator, optionTexts, type Arguments, type Command, type OptionName } from "./command.ts";
 import { appCommands } from "./commands/apps.ts";
+import { webhookCommands } from "./commands/webhooks.ts";
 import { busCommands } from "./commands/bus.ts";
 import { clientCommands } from "./commands/clients.ts";
 import { identityCommands } from "./commands/identity.ts";
 import { memberCommands } from "./commands/members.ts";
 import { metricCommands } from "./commands/metrics.ts";
+import { privacyCommands } from "./commands/privacy.ts";
+import { rejectedWriteCommands } from "./commands/rejected-writes.ts";
 import { profileCommands } from "./commands/profiles.ts";
 import { connect } from "./connection.ts";
 import { commandLine, helpText, UsageError } from "./usage.ts";
@@ -20,8 +23,11 @@ const commands: readonly Command[] = [
   ...clientCommands,
   ...memberCommands,
   ...appCommands,
+  ...webhookCommands,
   ...profileCommands,
+  ...privacyCommands,
   ...metricCommands,
+  ...rejectedWriteCommands,
   ...busCommands,
 ];
 const optionNames = Object.keys(optionTexts) as OptionName[];
@@ -66,7 +72,8 @@ function readArguments(args: readonly string[]) {
   }
 }
 
-function checkUsage(command: Command, { words, options }: Arguments, isSure: boolean): void {
+function checkUsage(command: Command, given: Arguments, isSure: boolean): void {
+  const { words, options } = given;
   const [min, max] = command.words;
   const missing = command.options.some((name) => options[name] === undefined);
   if (missing || words.length < min || words.length > max) {
@@ -75,7 +82,9 @@ function checkUsage(command: Command, { words, options }: Arguments, isSure: boo
   const known = new Set([...command.options, ...(command.optional ?? [])]);
   const unknown = optionNames.find((name) => options[name] !== undefined && !known.has(name));
   if (unknown) throw new UsageError(`${command.name} takes no --${unknown}.`);
-  if (command.isIrreversible && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
+  const { isIrreversible = false } = command;
+  const isForGood = typeof isIrreversible === "function" ? isIrreversible(given) : isIrreversible;
+  if (isForGood && !isSure) throw new UsageError(`${command.name} is for good. Say --yes if you mean it.`);
 }
 
 /** One line for an expected error, the stack for any other. */

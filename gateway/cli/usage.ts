@@ -11,7 +11,7 @@ export function commandLine({ name, usage, options, optional = [], isIrreversibl
     usage,
     ...options.map(optionLine),
     ...optional.map((option) => `[${optionLine(option)}]`),
-    isIrreversible ? "--yes" : "",
+    typeof isIrreversible === "function" ? "[--yes]" : isIrreversible ? "--yes" : "",
   ];
   return words.filter((word) => word !== "").join(" ");
 }

@@ -100,3 +100,10 @@ export const exampleAggregate = {
     },
   },
 };
+
+export const exampleDeletionJob = {
+  data: {
+    type: "data-privacy-deletion-job",
+    attributes: { profile: { data: { type: "profile", attributes: { email: "leaving@example.com" } } } },
+  },
+};

@@ -58,7 +58,7 @@ function describeRoute(route: CompatRoute): RouteDescription {
     required: ["data"],
     additionalProperties: false,
   };
-  const shown = exampleOf(data);
+  const shown = operation.hasNoAnswer ? {} : exampleOf(data);
   const examples = { answer: { summary: "Answer", value: { data: list ? [shown] : shown } } };
   const content = body && {
     schema: toSchema(body.schema),
@@ -74,7 +74,7 @@ function describeRoute(route: CompatRoute): RouteDescription {
       ...(changes(route) ? [idempotencyKeyParameter] : []),
     ],
     body: content && { [mediaType]: content, "application/json": content },
-    answer: { [mediaType]: { schema, examples } },
+    answer: operation.hasNoAnswer ? {} : { [mediaType]: { schema, examples } },
     headers: () => commonHeaders("CompatRateLimit"),
     refusals: describeRefusals(route),
   };

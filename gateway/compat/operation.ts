@@ -13,6 +13,8 @@ export interface CompatOperation<Body = unknown> extends Operation {
   query?: QueryRules;
   body?: BodyReader<Body>;
   example?: object;
+  /** The answer has no body. */
+  hasNoAnswer?: true;
   /** `data` may be null. */
   mayBeNull?: true;
 }

@@ -11,6 +11,7 @@ export const areas = [
   "metrics",
   "metric-aggregates",
   "accounts",
+  "data-privacy-deletion-jobs",
   "lists",
   "segments",
 ] as const;
@@ -32,7 +33,6 @@ export const unsupportedAreas = [
   "coupons",
   "custom-metrics",
   "custom-objects",
-  "data-privacy-deletion-jobs",
   "data-sources",
   "flow-actions",
   "flow-messages",

@@ -238,6 +238,9 @@ export const EventBulkCreateJobAccepted = Type.Object(
   closed,
 );
 
+/** Of an answer without a body. */
+export const Nothing = Type.Null();
+
 export const Account = resource("account", {
   attributes: attributes({
     test_account: Type.Boolean(),

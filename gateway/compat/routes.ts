@@ -1,6 +1,7 @@
 /** All routes of the surface, in document order. */
 import type { CompatRoute } from "./operation.ts";
 import { accountRoutes } from "./routes/accounts.ts";
+import { deletionJobRoutes } from "./routes/deletion-jobs.ts";
 import { emptyListRoutes } from "./routes/empty-lists.ts";
 import { eventRelationRoutes } from "./routes/event-relations.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -18,6 +19,7 @@ export const compatRoutes: readonly CompatRoute[] = [
   ...profileWriteRoutes,
   ...profileRoutes,
   ...importJobRoutes,
+  ...deletionJobRoutes,
   ...metricRoutes,
   ...metricAggregateRoutes,
   ...accountRoutes,

@@ -168,6 +168,26 @@ export const ProfileImportJob = envelope({
   }),
 });
 
+export const DataPrivacyDeletionJob = envelope({
+  data: envelope({
+    type: type("data-privacy-deletion-job"),
+    attributes: Type.Object(
+      {
+        profile: envelope({
+          data: envelope({
+            type: type("profile"),
+            id: text("Exactly one of id, email and phone_number"),
+            attributes: nullable(
+              Type.Object({ email: text(), phone_number: text("E.164; separators are taken away") }, closed),
+            ),
+          }),
+        }),
+      },
+      closed,
+    ),
+  }),
+});
+
 export const MetricAggregateCreate = envelope({
   data: envelope({
     type: type("metric-aggregate"),

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative } from "node:path";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
-import { entityTagOf, hasTag } from "../caching.ts";
+import { acceptedCodings, entityTagOf, hasTag } from "../caching.ts";
 import { scriptPath, stylePath } from "./pages/layout.ts";
 
 /** The app, as it was built. */
@@ -81,7 +81,7 @@ export function assetRoutes(app: FastifyInstance, build: Build | undefined): voi
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset, caching: string): FastifyReply {
-  const accepted = acceptedOf(request);
+  const accepted = acceptedCodings(request);
   const [coding, bytes] = [...asset.encoded].find(([name]) => accepted.has(name)) ?? [undefined, asset.bytes];
   // Another coding has other bytes, so its tag is another.
   const tag = coding === undefined ? asset.tag : asset.tag.replace(/"$/, `-${coding}"`);
@@ -94,15 +94,4 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset, c
   if (hasTag(request, tag)) return reply.code(304).send();
   if (coding !== undefined) void reply.header("content-encoding", coding);
   return reply.type(asset.type).send(bytes);
-}
-
-/** Content codings that a client takes. */
-function acceptedOf({ headers }: FastifyRequest): ReadonlySet<string> {
-  const offers = (headers["accept-encoding"] ?? "").split(",");
-  return new Set(
-    offers.flatMap((offer) => {
-      const [coding = "", ...parameters] = offer.split(";").map((part) => part.trim().toLowerCase());
-      return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [coding];
-    }),
-  );
 }

@@ -1,6 +1,8 @@
+import type { CallOptions } from "@connectrpc/connect";
 import type { Log } from "#shared/process/log.ts";
-import type { Clients } from "../clients.ts";
+import type { Clients, Services } from "../clients.ts";
 import type { Cursors } from "../cursor.ts";
+import type { Exports } from "../export/exports.ts";
 import type { Readiness } from "../readiness.ts";
 import type { Audit } from "./audit.ts";
 import type { Entrance } from "./entrance.ts";
@@ -10,6 +12,9 @@ import type { Sessions } from "./sessions.ts";
 /** What the parts of the dashboard share. */
 export interface DashboardContext {
   clients: Clients;
+  bindServices: (options: CallOptions) => Services;
+  /** Streams of what is kept of a person. */
+  exports: Exports;
   log: Log;
   readiness: Readiness;
   sessions: Sessions;

@@ -39,6 +39,10 @@ export interface Rule<Input, Output> {
   mask?: (output: Output) => void;
 }
 
+export const reading = <Right extends string>(right: Right) => ({ where: "property", right, reads: true }) as const;
+export const writing = <Right extends string>(right: Right) => ({ where: "property", right }) as const;
+export const managing = <Right extends string>(right: Right) => ({ where: "everywhere", right }) as const;
+
 /** A method that the dashboard may call. */
 export interface Method extends Rule<Message, Message> {
   desc: DescMethod;

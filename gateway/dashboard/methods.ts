@@ -12,15 +12,15 @@ import { ProfileService, ProfileSort, type ListProfilesRequest } from "#proto/da
 import { DaybookError } from "#shared/values/errors.ts";
 import { checkNewKey, checkRotatedKey } from "./keys.ts";
 import { maskFound, maskImportErrors, maskProfile, maskProfiles } from "./masking.ts";
-import { methodsOf, type Exchange, type Method } from "./method.ts";
+import { managing, methodsOf, reading, writing, type Exchange, type Method } from "./method.ts";
+import { privacyMethods } from "./privacy-methods.ts";
 import { missingRight } from "./refusal.ts";
+import { rejectedWriteMethods } from "./rejected-write-methods.ts";
+import { webhookMethods } from "./webhook-methods.ts";
 
 /** The source of what members write. */
 const source = "dashboard";
 
-const reading = <Right extends string>(right: Right) => ({ where: "property", right, reads: true }) as const;
-const writing = <Right extends string>(right: Right) => ({ where: "property", right }) as const;
-const managing = <Right extends string>(right: Right) => ({ where: "everywhere", right }) as const;
 const own = { where: "own", right: null } as const;
 
 interface ProfileWrite {
@@ -238,7 +238,7 @@ function keepOwnSession(input: { memberId: string; keptSessionId?: string | unde
 }
 
 /** Every process with an outbox has a bus service, so its name stands before the path. */
-const busMethods = (["event", "profile"] as const).flatMap((name) =>
+const busMethods = (["event", "profile", "metric"] as const).flatMap((name) =>
   methodsOf(
     BusService,
     ({ clients }) => clients.outboxes[name],
@@ -260,5 +260,8 @@ export const serviceMethods: readonly Method[] = [
   ...appMethods,
   ...accountMethods,
   ...memberMethods,
+  ...webhookMethods,
+  ...rejectedWriteMethods,
+  ...privacyMethods,
   ...busMethods,
 ];

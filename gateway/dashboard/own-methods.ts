@@ -5,7 +5,9 @@ import {
   DashboardService,
   DescribeProcessesResponseSchema,
   GetViewerResponseSchema,
+  PrepareDownloadResponseSchema,
   RevealProfileResponseSchema,
+  RevealRejectedWriteResponseSchema,
   SignOutResponseSchema,
 } from "#proto/daybook/dashboard/v1/dashboard_pb.ts";
 import type { Property } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -19,7 +21,8 @@ import type { DashboardContext } from "./context.ts";
 import { sessionCookie } from "./entrance.ts";
 import { methodsOf, type Exchange, type Method } from "./method.ts";
 import { setCookie } from "./place.ts";
-import { signInRequired } from "./refusal.ts";
+import { downloadPath } from "./privacy-download.ts";
+import { missingRight, signInRequired } from "./refusal.ts";
 import type { Viewer } from "./sessions.ts";
 
 const propertiesMax = 500;
@@ -36,6 +39,16 @@ export function ownMethods(context: DashboardContext): Method[] {
       reads: true,
       audit: ({ profileId }) => [profileId],
     },
+    revealRejectedWrite: {
+      where: "property",
+      right: "identifiers:read_value",
+      reads: true,
+      audit: ({ rejectedWriteId }) => [rejectedWriteId],
+      prepare: (_input, { rights }) => {
+        if (!rights.has("rejected_writes:read")) throw missingRight("rejected_writes:read");
+      },
+    },
+    prepareDownload: { where: "property", right: "privacy:export", reads: true, fresh: true },
     describeProcesses: { where: "everywhere", right: "operate", reads: true },
   });
 }
@@ -73,6 +86,15 @@ function answers(context: DashboardContext, exchange: Exchange): Client<typeof D
       const [profile] = profiles;
       if (!profile) throw new DaybookError("resource_not_found", "There is no such profile.", { param: "profile_id" });
       return create(RevealProfileResponseSchema, { profile });
+    },
+    async revealRejectedWrite({ propertyId = "", rejectedWriteId = "" }) {
+      const { write } = await clients.rejectedWrites.getRejectedWrite({ propertyId, rejectedWriteId }, options);
+      return create(RevealRejectedWriteResponseSchema, write ? { write } : {});
+    },
+    async prepareDownload({ propertyId = "", privacyRequestId = "" }) {
+      // Fails where the stream would fail, while the browser can still tell why.
+      await clients.privacy.openExport({ propertyId, privacyRequestId }, options);
+      return create(PrepareDownloadResponseSchema, { path: downloadPath(propertyId, privacyRequestId) });
     },
     async describeProcesses() {
       return create(DescribeProcessesResponseSchema, { processes: await clients.describeProcesses() });

@@ -26,12 +26,15 @@ import { sendPage } from "./pages/layout.ts";
 import { linkPages } from "./pages/links.ts";
 import { signInPage } from "./pages/sign-in.ts";
 import { setPageHeaders } from "./policy.ts";
+import { downloadRoute } from "./privacy-download.ts";
 import { rpcRoutes } from "./rpc.ts";
 import { createSessions } from "./sessions.ts";
 import type { DashboardSettings } from "./settings.ts";
 
 export interface DashboardOptions {
   clients: Clients;
+  bindServices: DashboardContext["bindServices"];
+  exports: DashboardContext["exports"];
   log: Log;
   readiness: Readiness;
   cursors: Cursors;
@@ -46,7 +49,7 @@ const callTimeoutMs = 30_000;
 
 /** What the dashboard and the page of a consent share. */
 export function createDashboard(options: DashboardOptions): DashboardContext {
-  const { clients, log, readiness, cursors, clock, signals, settings } = options;
+  const { clients, bindServices, exports, log, readiness, cursors, clock, signals, settings } = options;
   const memberEnds = createEnds(
     signals,
     SessionEndingSchema.typeName,
@@ -55,6 +58,8 @@ export function createDashboard(options: DashboardOptions): DashboardContext {
   const sessions = createSessions(clients.members, memberEnds);
   return {
     clients,
+    bindServices,
+    exports,
     log,
     readiness,
     cursors,
@@ -79,6 +84,7 @@ export function dashboardSurface(context: DashboardContext, { settings, registry
     if (context.issuer) issuerPages(app, context, context.issuer);
     linkPages(app, context);
     liveRoutes(app, context, registry);
+    downloadRoute(app, context);
     for (const path of ["/dashboard", "/dashboard/", "/dashboard/*"]) {
       app.get(path, (request, reply) => showApp(context, build, request, reply));
     }

@@ -19,7 +19,9 @@ export function curlLine(
   // Several example filters together would match nothing.
   const filter = query.find(({ name }) => name.startsWith("filter"));
   const shown = query.filter((parameter) => parameter === filter || !parameter.name.startsWith("filter"));
-  const methodOption = method === "GET" || method === "POST" ? "" : `-X ${method} `;
+  // What curl does by itself.
+  const usual = body === undefined ? "GET" : "POST";
+  const methodOption = method === usual ? "" : `-X ${method} `;
   const words = [
     `curl -sS ${shown.length > 0 ? "-G " : ""}${methodOption}${quote(origin + filled)}`,
     `-H "Authorization: Bearer $DAYBOOK_KEY"`,

@@ -11,5 +11,12 @@ export const exampleIds = {
   job: "job_01jz8w3n5k7q9s1t2v4x6y8z0j",
   app: "app_01jz8w3n5k7q9s1t2v4x6y8z0k",
   installation: "inst_01jz8w3n5k7q9s1t2v4x6y8z0m",
+  rejectedWrite: "rej_01jz8w3n5k7q9s1t2v4x6y8z0p",
   member: "mem_01jz8w3n5k7q9s1t2v4x6y8z0n",
+  privacyRequest: "priv_01jz8w3n5k7q9s1t2v4x6y8z0p",
+  pendingPrivacyRequest: "priv_01jz8w3n5k7q9s1t2v4x6y8z0q",
+  failedPrivacyRequest: "priv_01jz8w3n5k7q9s1t2v4x6y8z0r",
+  webhookEndpoint: "hook_01jz8w3n5k7q9s1t2v4x6y8z0t",
+  webhookDelivery: "dlv_01jz8w3n5k7q9s1t2v4x6y8z0v",
+  suppression: "supp_01jz8w3n5k7q9s1t2v4x6y8z0s",
 } as const;

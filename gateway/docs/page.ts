@@ -24,7 +24,7 @@ export function renderPage(document: OpenApiDocument, guides: readonly Guide[], 
   const sections = tags.map(({ name, description }) => ({
     name,
     description,
-    id: `tag-${name.toLowerCase()}`,
+    id: `tag-${name.toLowerCase().replaceAll(" ", "-")}`,
     operations: operations.filter(({ operation }) => operation.tags.includes(name)),
   }));
   const errorFields = document.components.schemas.ErrorBody;

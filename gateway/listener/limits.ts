@@ -71,3 +71,18 @@ export const pageLimits: PageLimits = {
   waitingMax: 2_000,
   waitMsMax: 10_000,
 };
+
+/** Limits of streams of what is kept of a person. */
+export interface ExportLimits {
+  /** Streams at the same time, of one key or installation and of all. */
+  exportsPerCallerMax: number;
+  exportsMax: number;
+  /** Time for a client to read a whole stream, even if it makes progress. */
+  exportTimeoutMs: number;
+}
+
+export const exportLimits: ExportLimits = {
+  exportsPerCallerMax: 4,
+  exportsMax: 16,
+  exportTimeoutMs: 3_600_000,
+};

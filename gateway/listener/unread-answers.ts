@@ -1,4 +1,7 @@
-/** Closes connections whose clients do not read, because an unread answer stays in memory as long as its connection. */
+/**
+ * Closes connections whose clients do not read, because an unread answer stays in memory as long as its connection, and
+ * a stream that is not read holds whatever makes it.
+ */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Counter, type Registry } from "prom-client";
@@ -8,7 +11,9 @@ import type { ListenerLimits } from "./limits.ts";
 /** Progress of an answer. */
 interface Progress {
   answer: ServerResponse;
-  bytesLeft: number;
+  /** Bytes that the kernel has taken. */
+  bytesTaken: number;
+  /** When it was written completely, or since then. */
   startedAtMs: number;
   movedAtMs: number;
 }
@@ -28,16 +33,18 @@ export function closeUnreadAnswers(
   const check = (): void => {
     const nowMs = performance.now();
     for (const { socket, answer } of all.values()) {
-      // An answer that is still being written waits for us, not for its client.
-      if (!answer?.writableEnded) continue;
-      const bytesLeft = bytesNotTaken(socket);
+      if (!answer) continue;
+      const { bytesTaken, bytesQueued } = transferOf(socket);
       const before = progress.get(socket);
       if (before?.answer !== answer) {
-        progress.set(socket, { answer, bytesLeft, startedAtMs: nowMs, movedAtMs: nowMs });
+        progress.set(socket, { answer, bytesTaken, startedAtMs: nowMs, movedAtMs: nowMs });
         continue;
       }
-      if (bytesLeft < before.bytesLeft) {
-        before.bytesLeft = bytesLeft;
+      // One that is still being written waits for us while nothing is left for its client to read. A stream has a
+      // limit of its own for all of it.
+      if (!answer.writableEnded) before.startedAtMs = nowMs;
+      if (bytesTaken > before.bytesTaken || (bytesQueued === 0 && !answer.writableEnded)) {
+        before.bytesTaken = bytesTaken;
         before.movedAtMs = nowMs;
       }
       if (nowMs - before.movedAtMs < answerStalledMs && nowMs - before.startedAtMs < answerTimeoutMs) continue;
@@ -50,9 +57,10 @@ export function closeUnreadAnswers(
   return () => clearInterval(timer);
 }
 
-/** Bytes in the buffers of Node and libuv; only libuv shows the progress of a single large write. */
-function bytesNotTaken(socket: Socket): number {
-  // oxlint-disable-next-line eslint/no-underscore-dangle
-  const { writeQueueSize = 0 } = (socket as { _handle?: { writeQueueSize?: number } | null })._handle ?? {};
-  return socket.writableLength + writeQueueSize;
+/** What the kernel has taken, and what waits in the buffers of Node and libuv. */
+function transferOf(socket: Socket): { bytesTaken: number; bytesQueued: number } {
+  // Only libuv shows the progress of a single large write.
+  const { _handle: handle } = socket as { _handle?: { bytesWritten?: number; writeQueueSize?: number } | null };
+  const { bytesWritten = 0, writeQueueSize = 0 } = handle ?? {};
+  return { bytesTaken: bytesWritten - writeQueueSize, bytesQueued: socket.writableLength + writeQueueSize };
 }

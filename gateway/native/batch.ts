@@ -52,6 +52,17 @@ export function sendBatch(exchange: Exchange, results: readonly BatchItemResult[
   // A retry finishes items that failed with 5xx and does not repeat the others.
   exchange.request.isUnfinished = results.some(({ status }) => status >= 500);
   const failed = results.filter(({ error }) => error !== null).length;
+  if (failed > 0) noteRefused(exchange, results);
   const counts = { succeeded: results.length - failed, failed };
   return sendData(exchange, JSON.stringify({ object: "batch_result", results, counts }));
+}
+
+function noteRefused({ request, reply }: Exchange, results: readonly BatchItemResult[]): void {
+  // The body of a batch has one list, that of its items.
+  const lists = isJsonObject(request.body) ? Object.values(request.body).filter((value) => Array.isArray(value)) : [];
+  const items: readonly unknown[] = lists.find(({ length }) => length === results.length) ?? [];
+  const refused = results.flatMap(({ status, client_reference: clientReference, error }, index) =>
+    error === null ? [] : [{ index, item: items[index], status, clientReference, error }],
+  );
+  request.server.noteRefusedItems(request, reply, refused);
 }

@@ -63,6 +63,7 @@ export const exampleApp = {
   homepage_url: "https://parcels.example.com",
   redirect_uris: ["https://parcels.example.com/oauth/callback"],
   scopes: ["accounts:read", "events:read", "events:write", "profiles:read"],
+  webhook: { url: "https://parcels.example.com/daybook", types: ["event.recorded", "app.uninstalled"] },
   type: "confidential",
   status: "active",
   created_at: "2026-10-01T08:00:00.000000Z",

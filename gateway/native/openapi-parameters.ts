@@ -7,13 +7,14 @@ import { describeIds } from "./paths.ts";
 import { pageLimit, rangeOperators, type QueryRules } from "./query.ts";
 import { idPattern } from "./rules.ts";
 
-/** @param url as Fastify has it. */
-export function pathParameters(url: string): Json[] {
+/** @param url as Fastify has it. @param example of the id, where it is not that of its collection. */
+export function pathParameters(url: string, example?: string): Json[] {
   return describeIds(url).map(({ name, prefix, ...described }) => ({
     name,
     in: "path",
     required: true,
     ...described,
+    ...(example === undefined ? {} : { example }),
     schema: { type: "string", pattern: idPattern(prefix) },
   }));
 }

@@ -2,6 +2,7 @@
 import { errorCatalogue, type ErrorCode } from "#shared/values/errors.ts";
 import { newestRevision } from "#shared/values/revisions.ts";
 import { createSchemaWriter } from "../docs/schema-writer.ts";
+import { streamType } from "../export/exports.ts";
 import {
   commonHeaders,
   describePaths,
@@ -20,11 +21,22 @@ import { pageLimit } from "./query.ts";
 import * as resources from "./resources.ts";
 import * as responses from "./response-schemas.ts";
 import * as metricBodies from "./metric-schemas.ts";
+import * as privacyResources from "./privacy-resources.ts";
+import * as privacyBodies from "./privacy-schemas.ts";
+import * as rejectedWrites from "./rejected-write-schemas.ts";
 import { nativeRoutes } from "./routes.ts";
 import * as bodies from "./schemas.ts";
 
 // Exported schemas become named components.
-const { toSchema, schemas } = createSchemaWriter([resources, responses, bodies, metricBodies]);
+const { toSchema, schemas } = createSchemaWriter([
+  resources,
+  privacyResources,
+  responses,
+  bodies,
+  metricBodies,
+  privacyBodies,
+  rejectedWrites,
+]);
 
 /** @param prefix of the paths. */
 export function describeNative(prefix: string): SurfaceDescription {
@@ -53,6 +65,9 @@ const tagDescriptions: Readonly<Record<NativeOperation["tag"], string>> = {
   Metrics: "One for each event type: its observed schema, and aggregates over time.",
   Schemas: "The observed fields of event properties and profile attributes.",
   Apps: "Programs of partners that have access to the property, and their installations.",
+  Privacy: "What persons ask for: access to what is kept of them, and its erasure.",
+  "Rejected writes": "What was refused and why, to find bad data: entries for 30 days, exact counts for 90.",
+  Webhooks: "What happens, sent to your server: endpoints, deliveries, replays.",
   Account: "The property, the key or installation that calls, and the revisions of the API.",
 };
 
@@ -70,12 +85,14 @@ function describeRoute(route: NativeRoute): RouteDescription {
   return {
     tag: operation.tag,
     parameters: [
-      ...pathParameters(url),
+      ...pathParameters(url, examples.id),
       ...queryParameters(operation.query, examples.query),
       ...headerParameters(operation, changes(route)),
     ],
     body: forms && toContent(forms.length > 1 ? { anyOf: forms } : forms[0], examples.bodies),
-    answer: toContent(answer, { Answer: { data: examples.data, meta: exampleMeta(operation) } }),
+    answer: operation.streams
+      ? { [streamType]: { schema: data, examples: { answer: { summary: "Answer", value: examples.data } } } }
+      : toContent(answer, { Answer: { data: examples.data, meta: exampleMeta(operation) } }),
     headers: (status) => ({
       ...commonHeaders("RateLimit"),
       ...(operation.etag ? { ETag: header("ETag") } : {}),
@@ -145,6 +162,7 @@ function describeRefusals(route: NativeRoute): Json {
           ...commonHeaders("RateLimit"),
           ...(changes(route) ? { "Idempotency-Replayed": header("NotReplayed") } : {}),
           ...retryHeaders(status, some.includes("idempotency_key_in_use")),
+          ...(some.includes("not_ready") ? { "Retry-After": header("RetryAfter") } : {}),
         },
         content: {
           "application/json": {

@@ -9,7 +9,17 @@ import type { QueryRules } from "./query.ts";
 
 export interface NativeOperation<Body = unknown> extends Operation {
   /** The resource. */
-  tag: "Events" | "Profiles" | "Identifiers" | "Metrics" | "Schemas" | "Apps" | "Account";
+  tag:
+    | "Events"
+    | "Profiles"
+    | "Identifiers"
+    | "Metrics"
+    | "Schemas"
+    | "Apps"
+    | "Privacy"
+    | "Webhooks"
+    | "Rejected writes"
+    | "Account";
   query?: QueryRules;
   /** Reads the body, in each of its forms. */
   body?: Reader<Body>;
@@ -25,17 +35,19 @@ export interface NativeOperation<Body = unknown> extends Operation {
 export interface Examples {
   /** Bodies by summary, at least one for each form. */
   bodies?: Readonly<Record<string, object>>;
+  /** The id in the path, where not every resource of its kind will do. */
+  id?: string;
   /** Query parameters by name. */
   query?: Readonly<Record<string, string>>;
-  /** Data of an answer; an array for a list. */
-  data: object;
+  /** Data of an answer; an array for a list, and the text of a stream. */
+  data: object | string;
 }
 
 export type NativeRoute<Body = unknown> = Route<NativeOperation<Body>, NativeExchange<Body>>;
 
-/** @param scope the scope that the key or access token needs, or null if any will do. */
+/** @param scope as in Operation. */
 export function operation<Body>(
-  scope: string | null,
+  scope: Operation["scope"],
   what: Omit<NativeOperation<Body>, "scope">,
 ): NativeOperation<Body> {
   return { scope, ...what };

@@ -17,12 +17,29 @@ const collections: Readonly<Record<string, { prefix: IdPrefix; description: stri
   },
   metrics: { prefix: "mtr", description: "The id of a metric", example: exampleIds.metric },
   apps: { prefix: "app", description: "The id of an app", example: exampleIds.app },
+  "privacy-requests": {
+    prefix: "priv",
+    description: "The id of a privacy request",
+    example: exampleIds.privacyRequest,
+  },
+  suppressions: { prefix: "supp", description: "The id of a suppression", example: exampleIds.suppression },
+  "rejected-writes": {
+    prefix: "rej",
+    description: "The id of a rejected write",
+    example: exampleIds.rejectedWrite,
+  },
+  "webhook-endpoints": {
+    prefix: "hook",
+    description: "The id of a webhook endpoint",
+    example: exampleIds.webhookEndpoint,
+  },
+  "webhook-deliveries": { prefix: "dlv", description: "The id of a delivery", example: exampleIds.webhookDelivery },
   installations: { prefix: "inst", description: "The id of an installation", example: exampleIds.installation },
 };
 
 /** Describes the ids of a path in order. @param url as Fastify has it, such as `/profiles/:id`. */
 export function describeIds(url: string) {
-  return [...url.matchAll(/(\w+)\/:(\w+)/g)].map(([, collection = "", name]) => {
+  return [...url.matchAll(/([\w-]+)\/:(\w+)/g)].map(([, collection = "", name]) => {
     const described = collections[collection];
     if (!described) throw new Error(`nobody knows what an id behind ${collection} is of`);
     return { name: name as PathId, ...described };

@@ -161,6 +161,15 @@ export const App = Type.Object(
     homepage_url: nullable(Type.String({ description: "Where to read more" })),
     redirect_uris: Type.Array(Type.String(), { description: "Where it sends the browser of whoever consents" }),
     scopes: scopes("the most that it can ask for"),
+    webhook: nullable(
+      Type.Object(
+        {
+          url: Type.String(),
+          types: Type.Array(Type.String(), { description: "Types of messages, or `*` alone for all" }),
+        },
+        { ...closed, description: "Where messages about its installations are sent" },
+      ),
+    ),
     type: oneOf(["confidential", "public"], "Closed; whether it can keep a secret"),
     status: oneOf(["active", "suspended"], "Closed; a suspended app has no access"),
     created_at: time(),

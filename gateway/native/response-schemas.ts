@@ -1,19 +1,7 @@
 /** What stands around the data of answers, and in the place of it: meta, results of batches, and errors. */
 import Type from "typebox";
-import { closed, id, nullable, oneOf, time } from "./schema-parts.ts";
+import { closed, errorTypes, id, nullable, oneOf, time } from "./schema-parts.ts";
 
-const errorTypes = [
-  "invalid_request",
-  "authentication_error",
-  "authorization_error",
-  "idempotency_error",
-  "conflict",
-  "not_found",
-  "rate_limit_error",
-  "precondition_failed",
-  "provider_error",
-  "internal_error",
-];
 const code = Type.String({ pattern: "^[a-z][a-z0-9_]*$" });
 const param = nullable(Type.String({ description: "Dotted path to the field, query parameter or header at fault" }));
 const itemFields = { code, message: Type.String(), param };

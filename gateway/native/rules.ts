@@ -141,7 +141,8 @@ export const identifierList = {
   },
 };
 
-function toWanted(item: JsonValue): WantedIdentifier | undefined {
+/** The identifier of a list's item, if it is one. */
+export function toWanted(item: JsonValue): WantedIdentifier | undefined {
   const { type, value, is_primary: isPrimary } = (item ?? {}) as JsonObject;
   if (typeof type !== "string" || typeof value !== "string" || findTypeFault(type, "")) return undefined;
   const reading = readValue(type, value, "");
@@ -238,7 +239,8 @@ export const attributesNeeded = objectRule((body) => {
   return [missing("attributes", "send an object of attributes, or `attribute_operations`")];
 });
 
-function eitherOr(param: string, other: string): FieldError {
+/** The fault of a field that is sent together with another. */
+export function eitherOr(param: string, other: string): FieldError {
   const message = `${quoteName(param)} must not be sent together with ${quoteName(other)}. Send one of the two.`;
   return { code: "parameter_conflict", message, param };
 }

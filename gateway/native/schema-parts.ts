@@ -16,3 +16,16 @@ export const oneOf = (names: readonly string[], description: string) =>
     { description },
   );
 export const anyObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
+/** The closed set of types of errors. */
+export const errorTypes = [
+  "invalid_request",
+  "authentication_error",
+  "authorization_error",
+  "idempotency_error",
+  "conflict",
+  "not_found",
+  "rate_limit_error",
+  "precondition_failed",
+  "provider_error",
+  "internal_error",
+];

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { documented, opaque } from "../field-rules.ts";
 import { dedupeIdLengthMax } from "#shared/values/event.ts";
 import { identifiersPerWriteMax, typeLengthMax, typePattern, valueLengthMax } from "#shared/values/identifiers.ts";
+import { clientReferenceLengthMax } from "#shared/values/limits.ts";
 import { locationLengthMax, type LocationField } from "#shared/values/location.ts";
 import * as rules from "./rules.ts";
 
@@ -103,7 +104,9 @@ export const GuideEventCreate = Type.Object(
 
 /** Fields that every batch item has. */
 const itemFields = {
-  client_reference: Type.Optional(orNull(Type.String({ maxLength: 255, description: "Echoed in the result" }))),
+  client_reference: Type.Optional(
+    orNull(Type.String({ maxLength: clientReferenceLengthMax, description: "Echoed in the result" })),
+  ),
   idempotency_key: Type.Optional(idempotencyKey),
 };
 

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { LRUCache } from "lru-cache";
 import { DaybookError, serviceUnavailable } from "#shared/values/errors.ts";
+import { listed } from "#shared/values/wording.ts";
 import type { Ends } from "../ends.ts";
 import type { CallerUse } from "../caller-use.ts";
 import { findCaller, type Caller, type CallersContext } from "../callers.ts";
@@ -111,7 +112,8 @@ export const authenticationPlugin = fastifyPlugin<AuthenticationOptions>((app, o
     callerUse.note(caller);
     if (rateByBody) shares.prepare(caller, windows);
     else await app.takeRate(request, reply, "ordinary");
-    if (scope !== null) requireScope(caller, scope);
+    if (typeof scope === "string") requireScope(caller, scope);
+    else if (scope !== null) requireOneScope(caller, scope);
   });
 });
 
@@ -120,6 +122,16 @@ export function requireScope(caller: Caller, scope: string): void {
   if (!caller.scopes.has(scope)) {
     throw new DaybookError("missing_scope", `The API key or access token lacks the scope ${scope}.`);
   }
+}
+
+/** @throws DaybookError `missing_scope` */
+export function requireOneScope(caller: Caller, scopes: readonly string[]): void {
+  if (scopes.some((scope) => caller.scopes.has(scope))) return;
+  const names = listed(scopes, "and");
+  throw new DaybookError(
+    "missing_scope",
+    `The API key or access token lacks the scopes ${names}: it needs one of them.`,
+  );
 }
 
 function invalidKey(): DaybookError {

@@ -23,6 +23,8 @@ declare module "fastify" {
     bodyBytes: Buffer | null;
     /** The answer for a key with the opposite right to see identifier values. Null if both bodies are equal. */
     otherBody: string | null;
+    /** The answer has a secret, so `otherBody`, which has none, is stored instead: a repeat comes without it. */
+    isSecret: boolean;
   }
 }
 
@@ -47,6 +49,7 @@ export const idempotencyPlugin = fastifyPlugin<{ operations: Operations }>((app,
   app.decorateRequest("isUnfinished", false);
   app.decorateRequest("bodyBytes", null);
   app.decorateRequest("otherBody", null);
+  app.decorateRequest("isSecret", false);
 
   app.addHook("preHandler", async (request, reply) => {
     const key = request.headers["idempotency-key"];
@@ -147,6 +150,7 @@ function outcomeOf(request: FastifyRequest, reply: FastifyReply, payload: unknow
   const own = (payload as string | Buffer | undefined)?.toString() ?? "";
   const answer = { status, headers, body: own, requestId: request.id };
   const { otherBody } = request;
+  if (request.isSecret) return { ...answer, body: otherBody ?? "" };
   if (otherBody === null || otherBody === own) return answer;
   return maySeeValues(request) ? { ...answer, maskedBody: otherBody } : { ...answer, body: otherBody, maskedBody: own };
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/values/errors.ts";
 import { parseJsonBody } from "#shared/json/body.ts";
+import { beginOf } from "./rejections.ts";
 
 export interface BodyRules {
   /** Maximum number of values. */
@@ -25,6 +26,7 @@ export async function readJsonBody(
   { valuesMax, mayBeEmpty }: BodyRules,
 ): Promise<unknown> {
   if (request.headers["idempotency-key"] !== undefined) request.bodyBytes = body;
+  request.sentBytes = beginOf(body);
   if (body.length === 0 && mayBeEmpty) return undefined;
   if (body.length === 0) throw new DaybookError("invalid_json", "The body is empty. Send a JSON object.");
   try {

@@ -9,6 +9,7 @@ import type { Log } from "#shared/process/log.ts";
 import type { Services } from "../clients.ts";
 import type { Cursors } from "../cursor.ts";
 import type { Caller } from "../callers.ts";
+import type { Exports } from "../export/exports.ts";
 import { isWrite, maySeeValues } from "../plugins/idempotency.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
 import type { Profiles, Upserted } from "../profiles.ts";
@@ -18,6 +19,7 @@ export interface SurfaceContext {
   bindServices: (options: CallOptions) => Services;
   recording: Recording;
   profiles: Profiles;
+  exports: Exports;
   cursors: Cursors;
   clock: Clock;
   log: Log;

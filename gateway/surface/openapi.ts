@@ -1,4 +1,5 @@
 /** Building blocks of every surface's part of the OpenAPI document. */
+import { listed } from "#shared/values/wording.ts";
 import type { Operation } from "./operation.ts";
 import { changes, type Route } from "./routes.ts";
 
@@ -118,11 +119,17 @@ function describeRoute(route: Route<Operation, never>, said: RouteDescription): 
     tags: [said.tag],
     ...(said.security ? { security: said.security } : {}),
     summary,
-    description: [description, scope === null ? "For every key and access token." : `Scope: \`${scope}\`.`]
-      .filter(Boolean)
-      .join("\n\n"),
+    description: [description, scopeText(scope)].filter(Boolean).join("\n\n"),
     parameters: said.parameters,
     ...(said.body ? { requestBody: { required: true, content: said.body } } : {}),
     responses: { ...Object.fromEntries(answers), ...said.refusals },
   };
+}
+
+function scopeText(scope: Operation["scope"]): string {
+  if (scope === null) return "For every key and access token.";
+  return `Scope: ${listed(
+    [scope].flat().map((name) => `\`${name}\``),
+    "or",
+  )}.`;
 }

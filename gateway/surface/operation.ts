@@ -4,8 +4,11 @@ import type { RateWindow } from "../rate/limits.ts";
 
 /** The part of an operation that all surfaces have. */
 export interface Operation {
-  /** The scope that the key or access token needs; null if any will do. */
-  scope: string | null;
+  /**
+   * The scope that the key or access token needs; null if any will do. Of several it needs one, and the handler checks
+   * which of them what is asked for needs.
+   */
+  scope: string | readonly string[] | null;
   /** Unique, camel case. */
   id: string;
   summary: string;
@@ -15,6 +18,8 @@ export interface Operation {
   reads?: true;
   /** Whether it takes If-Match. A creation knows it only to refuse it, because the resource has no version yet. */
   precondition?: true | "refused";
+  /** The answer is a stream that is made while it is read. */
+  streams?: true;
   /** The rate window, where the body decides it. */
   rateByBody?: (body: unknown) => RateWindow;
   /** Timeout of its RPC calls, where it exceeds the default. */

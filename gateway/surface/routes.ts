@@ -26,7 +26,7 @@ export function addRoutes<Op extends Operation, Exchange>(
       method,
       url,
       bodyLimit,
-      config: { ...config, operation },
+      config: { ...config, operation, ...(operation.streams ? { isStream: true } : {}) },
       handler: async (request, reply) => handle(await open(request, reply)),
     });
   }

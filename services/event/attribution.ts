@@ -9,6 +9,7 @@ import { inChunks, withTransaction } from "#shared/database/postgres.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { EventContext } from "./context.ts";
 import { empty } from "./emptying.ts";
+import { emptyTexts } from "./texts.ts";
 import { findAnonymousUnder, linkEvents, type LinkedRow } from "./sql/profile-events.ts";
 
 /** An identifier in normal form. */
@@ -76,7 +77,7 @@ export async function link(context: EventContext, property: Uuid, identifiers: r
 }
 
 /** @returns identifiers by the id of the profile that has them. */
-async function findOwners(
+export async function findOwners(
   { profiles }: EventContext,
   property: Uuid,
   identifiers: readonly Identifier[],
@@ -148,11 +149,16 @@ export async function redact(
   context: EventContext,
   property: Uuid,
   profileIds: readonly string[],
-  identifiers: readonly Identifier[],
+  {
+    identifiers,
+    known,
+    isRepeated,
+  }: { identifiers: readonly Identifier[]; known: readonly Identifier[]; isRepeated: boolean },
 ): Promise<void> {
   const [profileId] = profileIds;
   if (profileId !== undefined) await linkAll(context, property, profileId, identifiers);
-  await empty(context, property, profileIds);
+  await empty(context, property, profileIds, { isRepeated, identifiers: known });
+  await emptyTexts(context, property, profileIds, known);
 }
 
 async function linkAll(
@@ -181,7 +187,8 @@ function toLinked(property: Uuid, profileId: string, rows: readonly LinkedRow[])
   return create(EventsLinkedSchema, {
     propertyId: encodeId("prop", property),
     profileId,
-    events: rows.map(({ type, occurred_at: occurredAt, source, currency }) => ({
+    events: rows.map(({ id, type, occurred_at: occurredAt, source, currency }) => ({
+      eventId: encodeId("evt", id),
       type,
       occurredAt: toTimestamp(occurredAt),
       source,

@@ -16,6 +16,7 @@ import {
   type UpsertProfileRequest,
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createJobs, type JobChunk, type JobKind, type Jobs } from "#shared/jobs/jobs.ts";
+import { toRejectedItem } from "#shared/jobs/rejected-items.ts";
 import { settleItems } from "#shared/jobs/settle-items.ts";
 import { jobStatements } from "#shared/jobs/sql.ts";
 import type { Log } from "#shared/process/log.ts";
@@ -25,6 +26,9 @@ import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { encodeId, newId } from "#shared/values/ids.ts";
 import { systemCall } from "#shared/rpc/interceptors.ts";
 import type { EventContext } from "./context.ts";
+import { readWrite } from "./domain/rejections.ts";
+import { sentItem } from "./domain/sent-item.ts";
+import { countRejected, reject } from "./rejecting.ts";
 import { eventJobErrors } from "./sql/job-errors.ts";
 import { ingest, type Outcome } from "./ingest.ts";
 
@@ -52,11 +56,23 @@ export function createEventJobs(context: EventContext): Jobs<EventJobItem> {
     help: "Items of jobs of events that were refused.",
     labelNames: ["code"],
   });
+  const noteRejected = countRejected(registry);
   return createJobs<EventJobItem, Outcome>(context, eventJobs, {
     chunkSchema: CreateEventJobRequestSchema,
     readItem,
     process: (items, chunk) => recordItems(context, items, chunk),
     errors: { statements: eventJobErrors, originalOf: ({ event }) => JSON.stringify(shownType(event?.type ?? "")) },
+    async reject(tx, refused, of) {
+      const now = context.clock.nowMicros();
+      const { property } = of.chunk;
+      const writes = refused.map((item) => {
+        const { event } = item.item;
+        return readWrite(toRejectedItem(item, { ...of, now }, sentItem(item.item), event?.type));
+      });
+      const { counted, kept } = await reject(tx, context, property, writes, undefined);
+      noteRejected("kept", kept);
+      noteRejected("counted", counted - kept);
+    },
     onRefused(refused, { job, chunk }) {
       const byCode = Map.groupBy(refused, ({ code }) => code);
       const codes = Object.fromEntries([...byCode].map(([code, errors]) => [code, errors.length]));
@@ -93,7 +109,7 @@ async function recordItems(
   await updateProfiles(context, propertyId, items);
   const owners = await writeProfiles(context, propertyId, items, operationOf);
   const wanted = items.map(({ event }, index): EventInput | DaybookError => {
-    if (!event) throw new Error("an item of a job has no event");
+    if (!event) return erasedItem();
     const owner = owners[index];
     if (owner instanceof DaybookError) return owner;
     if (owner !== undefined && event.profile?.reference.case === undefined) {
@@ -108,6 +124,11 @@ async function recordItems(
   }
   const outcomes = recorded.values();
   return wanted.map((event) => (event instanceof DaybookError ? event : (outcomes.next().value as Outcome)));
+}
+
+/** The error of an item whose person was erased before it was recorded: it has no event any more. */
+function erasedItem(): DaybookError {
+  return new DaybookError("profile_redacted", "The person of this item was erased before it was recorded.");
 }
 
 /** Groups events in order, so that storing one group does not delay other requests for long. */

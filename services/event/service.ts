@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { RejectedWriteService } from "#proto/daybook/event/v1/rejected_pb.ts";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
+import type { PrivacyService } from "#proto/daybook/profile/v1/privacy_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { forgetJobs } from "#shared/jobs/jobs.ts";
@@ -11,24 +13,36 @@ import { repeat } from "#shared/scheduling/repeat.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
 import type { EventSettings } from "./config.ts";
 import { anonymousEventsRecorded } from "./consumers/anonymous-events-recorded.ts";
+import { privacyWorkDue } from "./consumers/privacy-work-due.ts";
 import { profilesChanged } from "./consumers/profiles-changed.ts";
+import { writesRejected } from "./consumers/writes-rejected.ts";
 import type { EventContext } from "./context.ts";
 import { createEventJobs, eventJobs } from "./jobs.ts";
 import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
 import { createLowWatermark } from "./low-watermark.ts";
+import { forgetRejected } from "./rejected-retention.ts";
+import { writesRejectedSubject } from "./rejected-subjects.ts";
+import { startReports } from "./reporting.ts";
 import { aggregateEvents } from "./rpc/aggregate-events.ts";
 import { countProfileEvents } from "./rpc/count-profile-events.ts";
 import { countRecentEvents } from "./rpc/count-recent-events.ts";
 import { createEventJob } from "./rpc/create-event-job.ts";
 import { getEventJob } from "./rpc/get-event-job.ts";
+import { exportEvents } from "./rpc/export-events.ts";
 import { getEvents } from "./rpc/get-events.ts";
 import { getLastEvents } from "./rpc/get-last-events.ts";
+import { getRejectedWrite } from "./rpc/get-rejected-write.ts";
+import { getRejectedWriteSettings } from "./rpc/get-rejected-write-settings.ts";
 import { getWatermark } from "./rpc/get-watermark.ts";
 import { listEventJobErrors } from "./rpc/list-event-job-errors.ts";
 import { listEventJobs } from "./rpc/list-event-jobs.ts";
 import { listEvents } from "./rpc/list-events.ts";
+import { listRejectedWrites } from "./rpc/list-rejected-writes.ts";
 import { recordEvents } from "./rpc/record-events.ts";
+import { recordRejectedWrites } from "./rpc/record-rejected-writes.ts";
+import { summarizeRejectedWrites } from "./rpc/summarize-rejected-writes.ts";
 import { tailEvents } from "./rpc/tail-events.ts";
+import { updateRejectedWriteSettings } from "./rpc/update-rejected-write-settings.ts";
 import { anonymousSubject } from "./storing.ts";
 import { probe } from "./sql/events.ts";
 import { createEventTypes } from "./types.ts";
@@ -39,6 +53,7 @@ const migrations = join(import.meta.dirname, "migrations");
 export interface EventClients {
   profiles: Client<typeof ProfileService>;
   identity: Client<typeof IdentityService>;
+  privacy: Client<typeof PrivacyService>;
 }
 
 export function createEvent(
@@ -58,6 +73,7 @@ export function createEvent(
         recordEvents: recordEvents(context),
         getEvents: getEvents(context),
         listEvents: listEvents(context),
+        exportEvents: exportEvents(context),
         tailEvents: tailEvents(context),
         aggregateEvents: aggregateEvents(context),
         getWatermark: getWatermark(context),
@@ -69,6 +85,14 @@ export function createEvent(
         countProfileEvents: countProfileEvents(context),
         countRecentEvents: countRecentEvents(context),
       });
+      router.service(RejectedWriteService, {
+        recordRejectedWrites: recordRejectedWrites(context),
+        listRejectedWrites: listRejectedWrites(context),
+        getRejectedWrite: getRejectedWrite(context),
+        summarizeRejectedWrites: summarizeRejectedWrites(context),
+        getRejectedWriteSettings: getRejectedWriteSettings(context),
+        updateRejectedWriteSettings: updateRejectedWriteSettings(context),
+      });
     },
     outbox: relay,
     async start() {
@@ -77,15 +101,19 @@ export function createEvent(
       // Before the relay starts, so that a message of the outbox finds its consumer.
       await context.bus.subscribe("event_profiles", "daybook.profile.changed", profilesChanged(context));
       await context.bus.subscribe("event_anonymous", anonymousSubject, anonymousEventsRecorded(context));
+      await context.bus.subscribe("event_rejected_writes", writesRejectedSubject, writesRejected(context));
       await context.bus.subscribe("event_jobs", eventJobs.subject, jobs.takeDue);
+      await context.bus.subscribe("event_privacy", "daybook.profile.privacy_due", privacyWorkDue(context));
       owner.own(relay).start();
       owner.own(watermark).start();
+      owner.own(startReports(context));
       owner.own(
         repeat(maintenanceIntervalMs, context.log, "look after tables", async (signal) => {
           await createPartitions(context);
           if (retentionMonths !== undefined) await detachOld(context, retentionMonths);
           await deleteExpired(context, signal);
           await forgetJobs(context, eventJobs, signal);
+          await forgetRejected(context, signal);
         }),
       );
     },

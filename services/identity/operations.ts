@@ -11,13 +11,19 @@ import {
 import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId, encodeId, newUuid, tryDecodeId, type Uuid } from "#shared/values/ids.ts";
 import { digestOfKey } from "#shared/values/key-digest.ts";
+import { forLargeTexts } from "#shared/database/large-texts.ts";
 import type { Database } from "#shared/database/postgres.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
+import { Steps } from "#shared/scheduling/steps.ts";
+import { textFinder } from "#shared/values/names.ts";
 import { formatMicros, type Instant } from "#shared/values/time.ts";
 import {
   claimOperations,
   findOperations,
   forgetAnswers,
+  forgetAnswersByKey,
+  pageRefusals,
+  readRefusals,
   settleOperations,
   type ClaimedRow,
   type OperationRow,
@@ -32,6 +38,8 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/;
 const fingerprintBytes = 32;
 // A key that is released between claim and look-up is claimed in the next round.
 const claimRoundsMax = 3;
+// Few pages, because each may look through all answers of the property.
+const refusalRowsMax = 10_000;
 const leaseMicros = 3 * 1_000_000;
 const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
 
@@ -132,14 +140,47 @@ export async function finish(
   );
 }
 
-/** Deletes stored answers that contain any of these ids. @returns how many. */
+/** Whose answers are deleted. */
+export interface Forgotten {
+  propertyId: string;
+  ids: readonly string[];
+  texts: readonly string[];
+  phones: readonly string[];
+}
+
+/**
+ * Deletes stored answers that contain any of these ids, and refusals that contain any of the texts.
+ * @returns how many.
+ */
 export async function forget(
   { database }: ServiceContext,
-  { propertyId, ids }: { propertyId: string; ids: readonly string[] },
+  { propertyId, ids, texts, phones }: Forgotten,
 ): Promise<number> {
   const property = decodeId("prop", propertyId, "property_id");
   const subjects = ids.map((id) => tryDecodeId("evt", id) ?? decodeId("prof", id, "ids"));
-  return (await forgetAnswers(database, [property, subjects])).length;
+  const forgotten = subjects.length === 0 ? [] : await forgetAnswers(database, [property, subjects]);
+  if (texts.length + phones.length === 0) return forgotten.length;
+  return forgotten.length + (await forgetRefusals(database, property, textFinder({ texts, phones })));
+}
+
+/** @returns how many answers with refusals were deleted, because their bodies name a person. */
+async function forgetRefusals(database: Database, property: Uuid, isNamed: (body: string) => boolean): Promise<number> {
+  let forgotten = 0;
+  const steps = new Steps();
+  await forLargeTexts<{ key: string; bytes: number }>(
+    refusalRowsMax,
+    (after, rowsMax) => pageRefusals(database, [property, after?.key ?? "", rowsMax]),
+    async (places) => {
+      const named: string[] = [];
+      const keys = places.map(({ key }) => key);
+      for (const { key, body } of await readRefusals(database, [property, keys])) {
+        await steps.next();
+        if (isNamed(body)) named.push(key);
+      }
+      if (named.length > 0) forgotten += (await forgetAnswersByKey(database, [property, named])).length;
+    },
+  );
+  return forgotten;
 }
 
 /** A new state of an operation. */
@@ -164,7 +205,7 @@ async function settle(database: Database, settlements: readonly Settlement[]): P
   return settlements.map((one) => settled.has(one));
 }
 
-function propertyOf({ operation }: Settlement): Uuid {
+function propertyOf({ operation }: Pick<Settlement, "operation">): Uuid {
   return decodeId("prop", operation.propertyId, "property_id");
 }
 
@@ -181,7 +222,7 @@ function settleOnce(database: Database, wanted: readonly Settlement[]): ReturnTy
     body: answer?.body ?? null,
     request_id: answer?.requestId ?? null,
     masked_body: answer?.maskedBody ?? null,
-    subjects: answer ? JSON.stringify(subjectsOf(answer)) : null,
+    subjects: answer ? JSON.stringify(subjectsOf(propertyOf({ operation }), answer)) : null,
   }));
   return settleOperations(database, [settlements]);
 }
@@ -190,12 +231,18 @@ const subjectPattern = /\b(?:prof|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g;
 
 /**
  * UUIDs of all profiles and events whose ids are in an answer. Ids that callers stored are harmless extras, because a
- * forgotten answer is made again.
+ * forgotten answer is made again. An answer may speak of a person without an id: refused items of a batch do. It has
+ * the property as a subject, so that such answers are found.
  */
-function subjectsOf({ body }: OperationAnswer): Uuid[] {
+function subjectsOf(property: Uuid, { body }: OperationAnswer): Uuid[] {
   const ids = new Set(body.match(subjectPattern));
-  return [...ids].flatMap((id) => tryDecodeId("prof", id) ?? tryDecodeId("evt", id) ?? []);
+  const subjects = [...ids].flatMap((id) => tryDecodeId("prof", id) ?? tryDecodeId("evt", id) ?? []);
+  const isNameless = body !== "" && (subjects.length === 0 || body.includes(refusalPart));
+  return isNameless ? [...subjects, property] : subjects;
 }
+
+/** In the body of a batch in which an item was refused. */
+const refusalPart = '"error":{';
 
 function readClaim({ propertyId, key, fingerprint }: OperationClaim): Claim {
   if (!keyPattern.test(key)) {

@@ -29,6 +29,7 @@ import { createKey } from "./rpc/create-key.ts";
 import { createProperty } from "./rpc/create-property.ts";
 import { createSetupLink } from "./rpc/create-setup-link.ts";
 import { deleteArtifact } from "./rpc/delete-artifact.ts";
+import { describeCallers } from "./rpc/describe-callers.ts";
 import { endGrant } from "./rpc/end-grant.ts";
 import { endInstallation } from "./rpc/end-installation.ts";
 import { endSession } from "./rpc/end-session.ts";
@@ -54,6 +55,7 @@ import { listMembers } from "./rpc/list-members.ts";
 import { listProperties } from "./rpc/list-properties.ts";
 import { listRateWindows } from "./rpc/list-rate-windows.ts";
 import { listSessions } from "./rpc/list-sessions.ts";
+import { listWebhookInstallations } from "./rpc/list-webhook-installations.ts";
 import { noteKeyUse } from "./rpc/note-key-use.ts";
 import { recordAudit } from "./rpc/record-audit.ts";
 import { removeAppSecret } from "./rpc/remove-app-secret.ts";
@@ -94,6 +96,7 @@ export function createIdentity(
         revokeKey: revokeKey(context),
         rotateKey: rotateKey(context),
         getKey: getKey(context),
+        describeCallers: describeCallers(context),
         leaseRequests: leaseRequests(context),
         returnRequests: returnRequests(context),
         listRateWindows: listRateWindows(context),
@@ -140,6 +143,7 @@ export function createIdentity(
         getInstallation: getInstallation(context),
         listInstallations: listInstallations(context),
         endInstallation: endInstallation(context),
+        listWebhookInstallations: listWebhookInstallations(context),
       });
       router.service(OAuthService, {
         authenticateToken: authenticateToken(context),

@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { EventService } from "#proto/daybook/event/v1/event_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import type { ProfileOrdinals } from "./ordinals.ts";
 
@@ -11,4 +12,5 @@ export interface MetricContext extends ServiceContext {
   /** Source of merges. */
   profiles: Client<typeof ProfileService>;
   ordinals: ProfileOrdinals;
+  relay: OutboxRelay;
 }

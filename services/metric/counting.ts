@@ -4,11 +4,13 @@ import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import { mergeSchema, type ObservedSchema } from "#shared/values/observed-schema.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
+import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { formatDecimal } from "./domain/decimal.ts";
 import { addEvent, type RollupCell, type MetricDelta } from "./domain/metric-delta.ts";
 import { newMetric } from "./domain/system-metrics.ts";
 import type { Ordinals, ProfileOrdinals } from "./ordinals.ts";
+import { tellOfNew } from "./telling.ts";
 import { withOrdinals } from "./profile-set.ts";
 import { lockMetrics, registerMetrics, updateMetrics } from "./sql/metrics.ts";
 import { addToRollups, readSets, writeSets } from "./sql/rollups.ts";
@@ -31,20 +33,22 @@ interface MetricCells {
 }
 
 /**
- * Updates metrics from deltas: times, source, schema and name. Registers new ones.
+ * Updates metrics from deltas: times, source, schema and name. Registers new ones, and tells of them.
  * @param counted "new" adds to event counts; "anew", for a rebuild, does not.
  * @returns ids of the metrics by name.
  */
 export async function learnMetrics(
   tx: Transaction,
+  relay: OutboxRelay,
   property: Uuid,
   deltas: ReadonlyMap<string, MetricDelta>,
   counted: "new" | "anew",
 ): Promise<Map<string, Uuid>> {
   const names = [...deltas.keys()];
   let metrics = await lockMetrics(tx, [property, names]);
+  let registered: readonly { name: string }[] = [];
   if (metrics.length < names.length) {
-    await registerMetrics(tx, [property, names.map(newMetric)]);
+    registered = await registerMetrics(tx, [property, names.map(newMetric)]);
     metrics = await lockMetrics(tx, [property, names]);
   }
   const updates = metrics.map((metric) => {
@@ -68,6 +72,7 @@ export async function learnMetrics(
     };
   });
   await updateMetrics(tx, [property, updates]);
+  await tellOfNew(tx, relay, property, registered);
   return new Map(metrics.map(({ name, id }) => [name, id]));
 }
 

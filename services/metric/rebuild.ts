@@ -106,7 +106,7 @@ async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortS
   async function countPage(events: readonly Event[], last: Event): Promise<void> {
     const deltas = await deltasOf(events);
     const given = await withTransaction(context.database, async (tx) => {
-      const ids = await learnMetrics(tx, property, deltas, "anew");
+      const ids = await learnMetrics(tx, context.relay, property, deltas, "anew");
       const ordinals = await addCells(tx, context.ordinals, property, building, cellsOf(deltas, ids));
       const at = formatMicros(last.receivedAt ? fromTimestamp(last.receivedAt) : 0);
       const event = decodeId("evt", last.id, "id");

@@ -5,6 +5,7 @@ import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { migrate } from "#shared/database/migrate.ts";
+import { createOutboxRelay } from "#shared/outbox/outbox.ts";
 import { repeat, type Repeated } from "#shared/scheduling/repeat.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
 import { rebuildAll } from "./rebuild.ts";
@@ -30,9 +31,11 @@ const migrations = join(import.meta.dirname, "migrations");
 export function createMetric(
   serviceContext: ServiceContext,
   clients: { events: Client<typeof EventService>; profiles: Client<typeof ProfileService> },
+  { outboxBytesMax }: { outboxBytesMax?: number | undefined } = {},
 ): Service {
   const owner = new Owner();
-  const context: MetricContext = { ...serviceContext, ...clients, ordinals: createProfileOrdinals() };
+  const relay = createOutboxRelay({ ...serviceContext, schema: "metric", outboxBytesMax });
+  const context: MetricContext = { ...serviceContext, ...clients, relay, ordinals: createProfileOrdinals() };
   const { database, bus, log } = context;
   let building: Repeated | undefined;
   return {
@@ -49,10 +52,12 @@ export function createMetric(
         listSparklines: listSparklines(context),
       });
     },
+    outbox: relay,
     async start() {
       await migrate(database, "metric", migrations);
       await bus.subscribe("metric", "daybook.event.recorded", eventsRecorded(context));
       await bus.subscribe("metric_linked", "daybook.event.linked", eventsLinked(context));
+      owner.own(relay).start();
       building = owner.own(repeat(buildIntervalMs, log, "count events anew", (signal) => rebuildAll(context, signal)));
       owner.own(repeat(forgetIntervalMs, log, "forget operations", (signal) => forgetExpired(context, signal)));
     },

@@ -25,15 +25,31 @@ type Change = NonNullable<MessageInitShape<typeof ProfileChangeSchema>["change"]
 
 // 32 bytes each; a message holds at most 1 MB.
 const mergedIdsPerMessageMax = 10_000;
+// Up to 1.1 KB each, and mostly twice.
+const identifiersPerMessageMax = 250;
+
+/** A write of a profile, as its message tells it. */
+export interface Write {
+  property: Uuid;
+  profile: Uuid;
+  /** The version of the profile after it. */
+  version: number;
+  now: Micros;
+}
 
 /** Packs changes of a profile into a message. */
-export function messageOf(property: Uuid, profile: Uuid, now: Micros, changes: readonly Change[]): Message {
+export function messageOf({ property, profile, version, now }: Write, changes: readonly Change[]): Message {
   const id = newUuid();
   const message = create(ProfilesChangedSchema, {
     messageId: id,
     propertyId: encodeId("prop", property),
     changedAt: toTimestamp(now),
-    changes: changes.map((change) => ({ changeId: newUuid(), profileId: encodeId("prof", profile), change })),
+    changes: changes.map((change) => ({
+      changeId: newUuid(),
+      profileId: encodeId("prof", profile),
+      version: BigInt(version),
+      change,
+    })),
   });
   return { id, payload: withTrace(toBinary(ProfilesChangedSchema, message)) };
 }
@@ -45,43 +61,45 @@ export function createdMessage(
   now: Micros,
   identifiers: readonly NormalIdentifier[],
 ): Message {
-  return messageOf(property, profile, now, [{ case: "created", value: {} }, ...identified(identifiers)]);
+  const changes: Change[] = [{ case: "created", value: {} }, ...identified(identifiers)];
+  return messageOf({ property, profile, version: 1, now }, changes);
 }
 
 /** The message that announces added identifiers; none if no anonymous event can have any of them. */
-export function identifiedMessages(
-  property: Uuid,
-  profile: Uuid,
-  now: Micros,
-  identifiers: readonly NormalIdentifier[],
-): Message[] {
+export function identifiedMessages(write: Write, identifiers: readonly NormalIdentifier[]): Message[] {
   const changes = identified(identifiers);
-  return changes.length > 0 ? [messageOf(property, profile, now, changes)] : [];
+  return changes.length > 0 ? [messageOf(write, changes)] : [];
 }
 
 /**
  * The messages that announce a redaction.
  * @param merged profiles that were merged into it.
+ * @param known everything that the person was known by.
  * @param repeated whether the redaction was announced before.
  */
 export function redactedMessages(
-  property: Uuid,
-  profile: Uuid,
-  now: Micros,
+  write: Write,
   merged: readonly Uuid[],
-  identifiers: readonly NormalIdentifier[],
+  known: readonly NormalIdentifier[],
   repeated = false,
 ): Message[] {
   const messages: Message[] = [];
-  for (let from = 0; from === 0 || from < merged.length; from += mergedIdsPerMessageMax) {
-    const mergedProfileIds = merged.slice(from, from + mergedIdsPerMessageMax).map((id) => encodeId("prof", id));
-    const isFirst = from === 0;
+  const add = (mergedProfileIds: string[], identifiers: readonly NormalIdentifier[]): void => {
     const value = {
       mergedProfileIds,
-      identifiers: isFirst ? anonymous(identifiers) : [],
-      repeated: repeated || !isFirst,
+      identifiers: anonymous(identifiers),
+      knownIdentifiers: identifiers.map(({ type, value: text }) => ({ type, value: text })),
+      repeated: repeated || messages.length > 0,
     };
-    messages.push(messageOf(property, profile, now, [{ case: "redacted", value }]));
+    messages.push(messageOf(write, [{ case: "redacted", value }]));
+  };
+  const ids = merged.map((id) => encodeId("prof", id));
+  add(ids.slice(0, mergedIdsPerMessageMax), known.slice(0, identifiersPerMessageMax));
+  for (let from = mergedIdsPerMessageMax; from < ids.length; from += mergedIdsPerMessageMax) {
+    add(ids.slice(from, from + mergedIdsPerMessageMax), []);
+  }
+  for (let from = identifiersPerMessageMax; from < known.length; from += identifiersPerMessageMax) {
+    add([], known.slice(from, from + identifiersPerMessageMax));
   }
   return messages;
 }

@@ -3,7 +3,7 @@ import { DaybookError, settleNow } from "#shared/values/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { Attributes } from "./domain/attributes.ts";
 import { identifierKey } from "#shared/values/identifiers.ts";
-import { findHolders } from "./holders.ts";
+import { findHoldersAndSuppressed, suppressionOf } from "./holders.ts";
 import type { ProfileRow } from "./sql/profiles.ts";
 import type { Attempt } from "./attempts.ts";
 import { decide, type Upsert } from "./upsert.ts";
@@ -28,17 +28,17 @@ export interface PlannedChain<Item> {
 
 /**
  * Separates upserts into independent chains. An upsert that overlaps with earlier ones goes to `later`, unless it has
- * the same single holder as their chain: it concerns several profiles, or one that an earlier upsert may create.
+ * the same single holder as their chain: it concerns several profiles, or one that an earlier upsert may create. One
+ * with a suppressed identifier is refused.
  */
 export async function separate<Item extends Upsert>(
   attempt: Attempt,
   items: readonly Item[],
-): Promise<{ chains: Chain<Item>[]; later: Set<Item> }> {
+): Promise<{ chains: Chain<Item>[]; later: Set<Item>; refused: Map<Item, DaybookError> }> {
   const holderOf = new Map<string, ProfileRow>();
-  for (const row of await findHolders(
-    attempt,
-    items.flatMap(({ identifiers }) => identifiers),
-  )) {
+  const wanted = items.flatMap(({ identifiers }) => identifiers);
+  const { holders: all, suppressed } = await findHoldersAndSuppressed(attempt, wanted);
+  for (const row of all) {
     for (const identifier of row.identifiers) holderOf.set(identifierKey(identifier), row);
   }
   const open = new Set<Chain<Item>>();
@@ -46,7 +46,13 @@ export async function separate<Item extends Upsert>(
   const later = new Set<Item>();
   // The chain of each identifier and profile; undefined once a later upsert needs it.
   const taken = new Map<string, Chain<Item> | undefined>();
+  const refused = new Map<Item, DaybookError>();
   for (const item of items) {
+    const refusal = suppressed.size === 0 ? undefined : suppressionOf(item.identifiers, suppressed);
+    if (refusal) {
+      refused.set(item, refusal);
+      continue;
+    }
     const keys = item.identifiers.map(identifierKey);
     const holders = [...new Set(keys.flatMap((key) => holderOf.get(key) ?? []))];
     const names = [...keys, ...holders.map(({ id }) => id)];
@@ -69,7 +75,7 @@ export async function separate<Item extends Upsert>(
     }
     for (const name of names) taken.set(name, chain);
   }
-  return { chains, later };
+  return { chains, later, refused };
 }
 
 function isOnlyHolder(chain: Chain<Upsert>, [holder, another]: readonly ProfileRow[]): boolean {

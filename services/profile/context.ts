@@ -6,4 +6,6 @@ import type { AttributeSchemas } from "./attribute-schemas.ts";
 export interface ProfileContext extends ServiceContext {
   relay: OutboxRelay;
   schemas: AttributeSchemas;
+  /** How long after a redaction the last sweep announces it again. */
+  redactionSweepSeconds: number;
 }

@@ -12,13 +12,54 @@ import {
 import { readProfilesByIdentifiers, readRow, type ProfileIdentifierRow, type ProfileRow } from "./sql/profiles.ts";
 import type { Attempt } from "./attempts.ts";
 
-/** Finds the profiles that have any of the identifiers. */
-export async function findHolders(
+/** Finds the profiles that have any of the identifiers, and the keys of those that are suppressed. */
+export async function findHoldersAndSuppressed(
   { database, property }: Attempt,
   identifiers: readonly NormalIdentifier[],
+): Promise<{ holders: ProfileRow[]; suppressed: ReadonlySet<string> }> {
+  const holders: ProfileRow[] = [];
+  const suppressed = new Set<string>();
+  for (const row of await readProfilesByIdentifiers(database, [property, identifiers])) {
+    if (row.suppressed_type === null) {
+      const { suppressed_type: _type, suppressed_value: _value, ...profile } = row;
+      holders.push(readRow(profile));
+    } else suppressed.add(identifierKey({ type: row.suppressed_type, value: row.suppressed_value }));
+  }
+  return { holders, suppressed };
+}
+
+/**
+ * Finds the profiles that have any of the identifiers.
+ * @param paramOf the param of an identifier, by its index.
+ * @throws DaybookError `identifier_suppressed`.
+ */
+export async function findHolders(
+  attempt: Attempt,
+  identifiers: readonly NormalIdentifier[],
+  paramOf?: (index: number) => string,
 ): Promise<ProfileRow[]> {
-  const rows = await readProfilesByIdentifiers(database, [property, identifiers]);
-  return rows.map(readRow);
+  const { holders, suppressed } = await findHoldersAndSuppressed(attempt, identifiers);
+  const error = suppressionOf(identifiers, suppressed, paramOf);
+  if (error) throw error;
+  return holders;
+}
+
+/** The error for suppressed identifiers; undefined if none of the wanted ones is. */
+export function suppressionOf(
+  wanted: readonly NormalIdentifier[],
+  suppressed: ReadonlySet<string>,
+  paramOf: (index: number) => string = (index) => `identifiers.${index}`,
+): DaybookError | undefined {
+  const errors = wanted.flatMap((identifier, index) =>
+    suppressed.has(identifierKey(identifier)) ? [suppressedFault(paramOf(index))] : [],
+  );
+  return errors.length > 0 ? DaybookError.ofFields(errors) : undefined;
+}
+
+/** The fault of a suppressed identifier. */
+export function suppressedFault(param: string): FieldError {
+  const message = "This identifier is suppressed: its person was erased, and is not to be written again.";
+  return { code: "identifier_suppressed", message, param };
 }
 
 /** Chooses the holder of the first held identifier. @returns it, and the keys of the identifiers that others hold. */

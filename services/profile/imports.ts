@@ -9,14 +9,15 @@ import {
 } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { createJobs, type JobKind, type Jobs } from "#shared/jobs/jobs.ts";
 import { showJob } from "#shared/jobs/listing.ts";
+import { toRejectedItem } from "#shared/jobs/rejected-items.ts";
 import { settleItems } from "#shared/jobs/settle-items.ts";
 import { jobStatements, type JobRow } from "#shared/jobs/sql.ts";
 import { textProblem } from "#shared/json/json.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
-import type { Transaction } from "#shared/database/postgres.ts";
 import type { ProfileContext } from "./context.ts";
-import { emptyImportErrors, importErrors, insertImportedProfiles } from "./sql/imports.ts";
+import { tellRejected } from "./rejections.ts";
+import { importErrors, insertImportedProfiles } from "./sql/imports.ts";
 import { update } from "./update.ts";
 import { upsertMany } from "./upsert-many.ts";
 
@@ -30,6 +31,11 @@ export const importJobs: JobKind = {
   unfinishedMax: 100,
   retentionMicros: 7 * 24 * 60 * 60 * 1_000_000,
 };
+
+/** The error of an item whose person was erased before it was written: it has no write any more. */
+function erasedItem(): DaybookError {
+  return new DaybookError("profile_redacted", "The person of this item was erased before it was written.");
+}
 
 /** The result of an item is the UUID of its profile. */
 export function createImportJobs(context: ProfileContext): Jobs<ImportItem> {
@@ -46,6 +52,11 @@ export function createImportJobs(context: ProfileContext): Jobs<ImportItem> {
       await insertImportedProfiles(tx, [property, job, profiles]);
     },
     errors: { statements: importErrors, originalOf: ({ originalJson }) => originalJson },
+    async reject(tx, refused, of) {
+      const now = context.clock.nowMicros();
+      const writes = refused.map((item) => toRejectedItem(item, { ...of, now }, item.item.originalJson));
+      await tellRejected(context, tx, of.chunk.property, writes);
+    },
   });
 }
 
@@ -85,7 +96,10 @@ async function writeItems(
       continue;
     }
     await flush();
-    if (write.case !== "update") throw new Error("an item of a job has no write");
+    if (write.case !== "update") {
+      outcomes.push(erasedItem());
+      continue;
+    }
     const request = { ...write.value, propertyId: encodeId("prop", property) };
     outcomes.push(...(await settleItems(log, [request], async () => [(await update(context, request)).row.id])));
   }
@@ -102,17 +116,4 @@ async function upsertAll(
     if (outcome === "contended") throw new Error("an item was not settled");
     return outcome instanceof DaybookError ? outcome : outcome.row.id;
   });
-}
-
-/** Empties the stored refused items that contain any of the identifiers. */
-export async function emptyImportErrorsOf(
-  tx: Transaction,
-  property: Uuid,
-  identifiers: readonly { type: string; value: string }[],
-): Promise<void> {
-  const phones = identifiers.flatMap(({ type, value }) => (type === "phone" ? [value] : []));
-  const others = identifiers.flatMap(({ type, value }) =>
-    type === "phone" ? [] : [JSON.stringify(value).slice(1, -1).toLowerCase()],
-  );
-  if (identifiers.length > 0) await emptyImportErrors(tx, [property, others, phones]);
 }

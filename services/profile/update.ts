@@ -64,7 +64,8 @@ async function changeIdentifiers(
   const known = new Map(current.identifiers.map((identifier) => [identifierKey(identifier), identifier.id]));
   const added = wanted.filter((identifier) => !known.has(identifierKey(identifier)));
   if (added.length > 0) {
-    const holders = await findHolders(attempt, added);
+    const paramOf = (index: number): string => `identifiers.${wanted.indexOf(added[index] as WantedIdentifier)}`;
+    const holders = await findHolders(attempt, added, paramOf);
     if (holders.length > 0) {
       throw identityConflict("Merge the profiles, or take the identifier from the other first.", wanted, holders);
     }

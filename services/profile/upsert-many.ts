@@ -91,7 +91,8 @@ async function upsertTogether(
       return;
     }
     const attempt = openAttempt(context, property);
-    const { chains, later } = await separate(attempt, open);
+    const { chains, later, refused } = await separate(attempt, open);
+    for (const [item, error] of refused) item.outcome = error;
     const planned: PlannedChain<Item>[] = [];
     const alone: Item[] = [];
     for (const chain of chains) {

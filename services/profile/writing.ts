@@ -131,7 +131,8 @@ export function planInsert({ property, operation, now }: Attempt, profile: NewPr
 export async function insert(attempt: Attempt, profile: NewProfile): Promise<ProfileRow> {
   const plan = planInsert(attempt, profile);
   const [row] = await execute(attempt, [plan]);
-  if (!row) throw new Error("the profile was not made");
+  // An identifier was suppressed at the same time; the next look-up of holders says so.
+  if (!row) throw new OptimisticConflict();
   return row;
 }
 
@@ -174,6 +175,7 @@ export function planEdit({ property, now }: Attempt, row: ProfileRow, edit: Edit
     throw new DaybookError("too_many_items", message, { param: "identifiers" });
   }
   const kept = row.identifiers.filter(({ id }) => !removed.has(id));
+  const version = Math.max(row.version, edit.versionAbove ?? 0) + 1;
   const marked = kept.map((identifier): ProfileIdentifierRow => {
     const { id } = identifier;
     if (!promoted.has(id) && !demoted.has(id)) return identifier;
@@ -184,11 +186,11 @@ export function planEdit({ property, now }: Attempt, row: ProfileRow, edit: Edit
     attributes,
     location,
     tags: [...tags],
-    version: Math.max(row.version, edit.versionAbove ?? 0) + 1,
+    version,
     updated_at: Math.max(now, row.updated_at),
     identifiers: [...marked, ...added].toSorted(byId),
   };
-  const messages = identifiedMessages(property, row.id, now, added);
+  const messages = identifiedMessages({ property, profile: row.id, version, now }, added);
   const written = attributes === row.attributes ? undefined : attributes;
   return { row: planned, version: row.version, added, attributes: written, messages, demoted, promoted, removed };
 }

@@ -4,7 +4,7 @@ import { eventually } from "../support/processes.ts";
 import { expectCounted, recordEvents, type Recording } from "./client.ts";
 import { buildImages } from "./images.ts";
 import { isReady, playOverlay, type Played, type Replica } from "./play.ts";
-import { network, openPodman, type Podman } from "./podman.ts";
+import { openPodman, type Podman } from "./podman.ts";
 import { execute, startStores } from "./stores.ts";
 
 const overlays = ["mesh", "compact"] as const;
@@ -14,7 +14,7 @@ const started = new Map<string, Played>();
 
 beforeAll(async () => {
   tools = await openPodman();
-  await tools.podman("network", "create", network);
+  await tools.podman("network", "create", tools.network);
   await buildImages(tools);
   const { superuserUrl, urlOf } = await startStores(tools);
   for (const name of overlays) await execute(superuserUrl, `CREATE DATABASE ${name} OWNER daybook`);
@@ -71,7 +71,7 @@ async function recordingCalls({ internalUrl }: Replica): Promise<number> {
 describe.each(overlays)("overlay %s", (overlay) => {
   test("has two replicas of each process, which can do what they need and nothing more", async () => {
     const played = playedAs(overlay);
-    expect(Object.keys(played.replicas).length).toBe(overlay === "mesh" ? 5 : 1);
+    expect(Object.keys(played.replicas).length).toBe(overlay === "mesh" ? 6 : 1);
     const script = `
       const fs = require("node:fs");
       const status = fs.readFileSync("/proc/self/status", "utf8");
@@ -88,7 +88,7 @@ describe.each(overlays)("overlay %s", (overlay) => {
       const wanted = { uid: 10_001, capabilities: 0, noNewPrivileges: "1", first: "node", isHeapBounded: true };
       expect([container, seen]).toEqual([container, { ...wanted, app: false, tmp: true }]);
     }
-    expect(allReplicas(played).length).toBe(overlay === "mesh" ? 10 : 2);
+    expect(allReplicas(played).length).toBe(overlay === "mesh" ? 12 : 2);
   });
 
   test("1,000 events are answered, and counted once, and calls go evenly to both event replicas", async () => {

@@ -6,7 +6,7 @@ import { buildOverlay, type OverlayName } from "../support/manifests.ts";
 import { daybookOf, ofKind, portOf, type Workload } from "../support/pods.ts";
 import { eventually } from "../support/processes.ts";
 import { daybookImage } from "./images.ts";
-import { network, type Podman } from "./podman.ts";
+import type { Podman } from "./podman.ts";
 
 /** A replica of a process. */
 export interface Replica {
@@ -53,7 +53,7 @@ export async function playOverlay(podman: Podman, overlay: OverlayName, database
       const documents = [...configMaps, playable(workload, secretName)];
       await writeFile(played, documents.map((document) => JSON.stringify(document)).join("\n---\n"));
       // The alias behaves as a headless Service: DNS answers with every replica.
-      await podman.podman("kube", "play", "--network", `${network}:alias=${name}`, played);
+      await podman.podman("kube", "play", "--network", `${podman.network}:alias=${name}`, played);
       return [name, await findReplicas(podman, workload)] as const;
     }),
   );

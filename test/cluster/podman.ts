@@ -2,7 +2,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -11,12 +11,11 @@ const timeoutMs = 240_000;
 const programs = ["podman", "buildah", "runc", "mmdebstrap", "nats-server"];
 const forwarding = "/proc/sys/net/ipv4/ip_forward";
 
-/** The network of all containers. Names are those of Services. */
-export const network = "daybook";
-
 export interface Podman {
   /** An empty folder that `close` removes. */
   folder: string;
+  /** The name for the network of all containers. The names in it are those of Services. */
+  network: string;
   /** Runs podman, and returns its output. */
   podman: (...words: string[]) => Promise<string>;
   buildah: (...words: string[]) => Promise<string>;
@@ -33,6 +32,8 @@ export async function openPodman(): Promise<Podman> {
     throw new Error(`test:cluster needs ${missing.join(", ")}: scripts/cluster-tools.sh installs them on Debian`);
   }
   const folder = await mkdtemp(join(tmpdir(), "daybook-cluster-"));
+  // A name of its own: all podmans of a machine share one folder of names by network, which a killed run leaves behind.
+  const network = basename(folder);
   const configuration = {
     // Below the limits of the machine: raising them needs a capability that not every root has.
     "containers.conf": `
@@ -72,11 +73,12 @@ export async function openPodman(): Promise<Podman> {
   const podman = (...words: string[]): Promise<string> => call("podman", words);
   return {
     folder,
+    network,
     podman,
     buildah: (...words) => call("buildah", words),
     async addressOf(name) {
       const infra = await podman("pod", "inspect", "--format", "{{.InfraContainerID}}", name).catch(() => name);
-      return podman("inspect", "--format", `{{.NetworkSettings.Networks.${network}.IPAddress}}`, infra);
+      return podman("inspect", "--format", `{{(index .NetworkSettings.Networks "${network}").IPAddress}}`, infra);
     },
     async close() {
       await podman("pod", "rm", "--all", "--force", "--time", "0");

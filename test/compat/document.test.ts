@@ -105,6 +105,7 @@ describeOnce("the compatibility surface in the OpenAPI document", (daybook) => {
       "GET /api/profiles/{id}/segments",
       "GET /api/segments",
       "PATCH /api/profiles/{id}",
+      "POST /api/data-privacy-deletion-jobs",
       "POST /api/event-bulk-create-jobs",
       "POST /api/events",
       "POST /api/metric-aggregates",

@@ -84,10 +84,17 @@ describeOnce("apps", (daybook) => {
     await panel.getByRole("button", { name: "Edit" }).click();
     await dialog.getByLabel("Redirect addresses").fill("https://app.example.com/back\n\n https://app.example.com/2 ");
     await dialog.getByLabel("Homepage").fill("");
+    await dialog.getByLabel("Webhook").fill("https://app.example.com/daybook");
+    await dialog.getByLabel("Types of messages").fill("event.recorded\nevent.lost");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText(/^Line 2 must be a type of messages/).waitFor();
+    await dialog.getByLabel("Types of messages").fill("event.recorded");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     const changed = await read();
     expect(changed?.redirectUris).toEqual(["https://app.example.com/back", "https://app.example.com/2"]);
+    expect(changed?.webhook).toMatchObject({ url: "https://app.example.com/daybook", types: ["event.recorded"] });
+    await panel.getByText("https://app.example.com/daybook").waitFor();
     expect([changed?.name, changed?.homepageUrl]).toEqual(["Parcels <b>", undefined]);
 
     const { propertyId } = property;

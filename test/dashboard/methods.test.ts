@@ -91,9 +91,37 @@ const allowed: Readonly<Record<string, readonly RoleName[] | "root" | "own">> = 
   "daybook.identity.v1.MemberService/RemoveMember": "root",
   "daybook.identity.v1.MemberService/RevokeInvitation": "root",
   "daybook.identity.v1.MemberService/ListAudit": admins,
+  "daybook.webhook.v1.WebhookService/ListEndpoints": developers,
+  "daybook.webhook.v1.WebhookService/GetEndpoint": developers,
+  "daybook.webhook.v1.WebhookService/DescribeEndpoints": developers,
+  "daybook.webhook.v1.WebhookService/CreateEndpoint": developers,
+  "daybook.webhook.v1.WebhookService/UpdateEndpoint": developers,
+  "daybook.webhook.v1.WebhookService/DeleteEndpoint": developers,
+  "daybook.webhook.v1.WebhookService/RotateEndpointSecret": developers,
+  "daybook.webhook.v1.WebhookService/TestEndpoint": developers,
+  "daybook.webhook.v1.WebhookService/CreateReplay": developers,
+  "daybook.webhook.v1.WebhookService/ListDeliveries": developers,
+  "daybook.webhook.v1.WebhookService/GetDelivery": developers,
+  "daybook.webhook.v1.WebhookService/RetryDelivery": developers,
+  "daybook.webhook.v1.WebhookService/RotateAppWebhookSecret": "root",
+  "daybook.event.v1.RejectedWriteService/ListRejectedWrites": developers,
+  "daybook.event.v1.RejectedWriteService/GetRejectedWrite": developers,
+  "daybook.event.v1.RejectedWriteService/SummarizeRejectedWrites": developers,
+  "daybook.event.v1.RejectedWriteService/GetRejectedWriteSettings": developers,
+  "daybook.event.v1.RejectedWriteService/UpdateRejectedWriteSettings": admins,
+  "daybook.profile.v1.PrivacyService/ListPrivacyRequests": supporters,
+  "daybook.profile.v1.PrivacyService/GetPrivacyRequest": supporters,
+  "daybook.profile.v1.PrivacyService/CreatePrivacyRequest": supporters,
+  "daybook.profile.v1.PrivacyService/CancelPrivacyRequest": supporters,
+  "daybook.profile.v1.PrivacyService/RetryPrivacyRequest": supporters,
+  "daybook.profile.v1.PrivacyService/ListSuppressions": supporters,
+  "daybook.profile.v1.PrivacyService/DeleteSuppression": supporters,
   "event/daybook.common.v1.BusService/DescribeBus": "root",
   "event/daybook.common.v1.BusService/Republish": "root",
   "event/daybook.common.v1.BusService/RetryDeadLetters": "root",
+  "metric/daybook.common.v1.BusService/DescribeBus": "root",
+  "metric/daybook.common.v1.BusService/Republish": "root",
+  "metric/daybook.common.v1.BusService/RetryDeadLetters": "root",
   "profile/daybook.common.v1.BusService/DescribeBus": "root",
   "profile/daybook.common.v1.BusService/Republish": "root",
   "profile/daybook.common.v1.BusService/RetryDeadLetters": "root",
@@ -101,6 +129,8 @@ const allowed: Readonly<Record<string, readonly RoleName[] | "root" | "own">> = 
 const ownAllowed: Readonly<Record<string, readonly RoleName[] | "root" | "own">> = {
   "daybook.dashboard.v1.DashboardService/GetViewer": "own",
   "daybook.dashboard.v1.DashboardService/RevealProfile": supporters,
+  "daybook.dashboard.v1.DashboardService/RevealRejectedWrite": admins,
+  "daybook.dashboard.v1.DashboardService/PrepareDownload": supporters,
   "daybook.dashboard.v1.DashboardService/DescribeProcesses": "root",
 };
 
@@ -154,6 +184,9 @@ describe("every method", () => {
       "daybook.identity.v1.MemberService/SignIn",
       "daybook.identity.v1.MemberService/RecordAudit",
       "daybook.identity.v1.IdentityService/AuthenticateKey",
+      "daybook.profile.v1.PrivacyService/OpenExport",
+      "daybook.profile.v1.PrivacyService/ReportPrivacyWork",
+      "daybook.event.v1.RejectedWriteService/RecordRejectedWrites",
       "daybook.identity.v1.IdentityService/listKeys",
       "daybook.identity.v1.ClientService/CreateClient",
       "daybook.common.v1.BusService/DescribeBus",
@@ -406,6 +439,14 @@ test("what is sensitive needs a sign-in of the last minutes, and refused attempt
       "daybook.identity.v1.AppService/EndInstallation",
       { propertyId, installationId: "inst_01h455vb4pex5vsknk084sn02q" },
     ],
+    [
+      "daybook.webhook.v1.WebhookService/RotateEndpointSecret",
+      { propertyId, endpointId: "hook_01h455vb4pex5vsknk084sn02q" },
+    ],
+    [
+      "daybook.profile.v1.PrivacyService/RetryPrivacyRequest",
+      { propertyId, privacyRequestId: "priv_01h455vb4pex5vsknk084sn02q" },
+    ],
   ];
   clockAheadMs += 11 * 60_000;
   for (const [path, body] of sensitive) {
@@ -429,7 +470,12 @@ test("what is sensitive needs a sign-in of the last minutes, and refused attempt
     succeeded,
   ]);
   const expected = sensitive.flatMap(([path], index) =>
-    [ada, browsers.viewer].map(({ memberId }) => [path, memberId, ["key_", "prof", "inst"][index], false]),
+    [ada, browsers.viewer].map(({ memberId }) => [
+      path,
+      memberId,
+      ["key_", "prof", "inst", "hook", "priv"][index],
+      false,
+    ]),
   );
   expect(attempts).toEqual(expected.toReversed());
   expect((await ada.call("daybook.identity.v1.MemberService/ConfirmPassword", { password })).status).toBe(200);

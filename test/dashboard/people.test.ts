@@ -207,7 +207,7 @@ describe("operation (mesh)", () => {
     expect(await findBarriers(window)).toEqual([]);
     // Every process of the mesh is there.
     const ready = page.getByRole("table", { name: "Processes" }).getByText("Ready", { exact: true });
-    expect(await ready.count()).toBe(5);
+    expect(await ready.count()).toBe(6);
     await row.getByRole("button").last().click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Give back" }).click();
     await row.waitFor({ state: "detached" });

@@ -53,8 +53,15 @@ const compose = readCompose(given);
 const containers = Object.entries(compose.services);
 const processes = containers.filter(([, { command }]) => command?.[0] === "node");
 
-test("the five processes start with the settings that they get, and read each of them", async () => {
-  expect(processes.map(([name]) => name).toSorted()).toEqual(["event", "gateway", "identity", "metric", "profile"]);
+test("the six processes start with the settings that they get, and read each of them", async () => {
+  expect(processes.map(([name]) => name).toSorted()).toEqual([
+    "event",
+    "gateway",
+    "identity",
+    "metric",
+    "profile",
+    "webhook",
+  ]);
   const checked = processes.map(async ([name, { command = [], environment = {} }]) => {
     const texts = Object.entries(environment).map(([key, value]): [string, string] => [key, String(value)]);
     const { names, problems } = await readSettingsOf(command[1] ?? "", Object.fromEntries(texts));
@@ -88,15 +95,18 @@ test("a missing secret is said before anything starts", () => {
   );
 });
 
-test("processes and NATS have a read-only root, no capabilities, and no way out of their network", () => {
+test("processes and NATS have a read-only root, no capabilities, and no way out of their network, but for webhooks", () => {
   const restricted = containers.filter(([name]) => name.startsWith("nats") || processes.some(([own]) => own === name));
-  expect(restricted.length).toBe(9);
+  expect(restricted.length).toBe(10);
   for (const [name, { read_only: isReadOnly, cap_drop: dropped, security_opt: options }] of restricted) {
     expect([name, isReadOnly, dropped, options]).toEqual([name, true, ["ALL"], ["no-new-privileges:true"]]);
   }
   expect(compose.networks["mesh"]?.internal).toBe(true);
   const open = containers.filter(([, { networks }]) => networks.includes("public")).map(([name]) => name);
   expect(open).toEqual(["gateway", "grafana"]);
+  // What answers them is on no other network with the way out.
+  const outward = containers.filter(([, { networks }]) => networks.includes("egress"));
+  expect(outward.map(([name, { networks }]) => [name, networks])).toEqual([["webhook", ["mesh", "egress"]]]);
   const ports = containers.flatMap(([, container]) => container.ports ?? []);
   expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
 });

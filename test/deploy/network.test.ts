@@ -145,6 +145,23 @@ describe.each(overlayNames)("overlay %s", (overlay) => {
   });
 });
 
+test.each(overlayNames)("webhooks alone go out to the public internet, and not to private networks: %s", (overlay) => {
+  const manifests = overlays.get(overlay) ?? [];
+  const blocks = ofKind(manifests, "NetworkPolicy").flatMap(({ spec }) =>
+    (spec?.egress ?? [])
+      .flatMap(({ to }) => to ?? [])
+      .flatMap(({ ipBlock }) => (ipBlock ? [{ ...ipBlock, of: spec?.podSelector }] : [])),
+  );
+  const sender = overlay === "compact" ? "daybook" : "webhook";
+  expect(blocks.map(({ cidr }) => cidr)).toEqual(["0.0.0.0/0", "::/0"]);
+  expect(blocks[0]?.except).toEqual(expect.arrayContaining(["10.0.0.0/8", "169.254.0.0/16", "127.0.0.0/8"]));
+  expect(blocks[1]?.except).toEqual(expect.arrayContaining(["fc00::/7", "fe80::/10", "::1/128"]));
+  for (const { of } of blocks) {
+    const reached = workloadsOf(manifests).filter(({ labels }) => selects(of, labels));
+    expect(reached.map(({ name }) => name)).toEqual([sender]);
+  }
+});
+
 test("a call that only one side allows is found", () => {
   const manifests = structuredClone(overlays.get("mesh") ?? []);
   const policy = ofKind(manifests, "NetworkPolicy").find(({ metadata }) => metadata?.name === "metric");

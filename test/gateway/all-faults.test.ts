@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Owner } from "#shared/process/lifecycle.ts";
 import type { Answer } from "../support/api.ts";
 import { startSingleProcess, type TestProperty } from "../support/daybook.ts";
-import { readOpenApi, type DescribedOperation } from "../support/openapi.ts";
+import { fillPath, readOpenApi, type DescribedOperation } from "../support/openapi.ts";
 
 interface FieldError {
   code: string;
@@ -16,7 +16,6 @@ interface FieldError {
 }
 
 const runs = 6;
-const idOfPath = { "{id}": "prof_01h00000000000000000000000", "{identifier_id}": "idnt_01h00000000000000000000000" };
 // Objects in these hold any JSON.
 const open = /^(?:properties|attributes|filter)\.|^attribute_operations\.\d+\.value/;
 
@@ -66,10 +65,6 @@ describe("all faults in one answer", () => {
   });
   afterAll(() => owner.close());
 
-  const pathOf = ({ path }: DescribedOperation): string =>
-    path
-      .replace("/metrics/{id}", "/metrics/mtr_01h00000000000000000000000")
-      .replaceAll(/\{\w+\}/g, (name) => idOfPath[name as keyof typeof idOfPath]);
   const send = ({ method }: DescribedOperation, path: string, body: unknown): Promise<Answer> =>
     api.request(method, path, { headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
   const paramsOf = (answer: Answer): (string | null)[] => {
@@ -89,7 +84,7 @@ describe("all faults in one answer", () => {
         const property = fc.asyncProperty(choice, async (places) => {
           const body = { ...(broken(value, new Set(places)) as object), colour: 1 };
           const expected = [...leaves.filter((leaf) => places.includes(leaf)), "colour"];
-          expect(paramsOf(await send(operation, pathOf(operation), body))).toEqual(expected);
+          expect(paramsOf(await send(operation, fillPath(operation), body))).toEqual(expected);
         });
         await fc.assert(property, { numRuns: runs });
       }
@@ -153,8 +148,7 @@ describe("all faults in one answer", () => {
         ...(names.some((name) => name.startsWith("filter[")) ? [["filter[nope]", "x"]] : []),
         ["size", "1"],
       ] as [string, string][];
-      const path = pathOf(operation).replace("/events/prof", "/events/evt");
-      expect(paramsOf(await api.get(`${path}?${new URLSearchParams(bad).toString()}`))).toEqual(
+      expect(paramsOf(await api.get(`${fillPath(operation)}?${new URLSearchParams(bad).toString()}`))).toEqual(
         bad.map(([name]) => name),
       );
     }

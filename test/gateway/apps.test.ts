@@ -28,6 +28,7 @@ describeEverywhere("an app that is installed", (daybook) => {
         redirectUris: ["https://parcels.example.com/callback", "https://parcels.example.com/other"],
         scopes: ["apps:read", "events:read", "events:write"],
         type: AppType.CONFIDENTIAL,
+        webhook: { url: "https://parcels.example.com/daybook", types: ["event.recorded"] },
       },
       testCall,
     );
@@ -47,6 +48,7 @@ describeEverywhere("an app that is installed", (daybook) => {
         homepage_url: "https://parcels.example.com/about",
         redirect_uris: ["https://parcels.example.com/callback", "https://parcels.example.com/other"],
         scopes: ["apps:read", "events:read", "events:write"],
+        webhook: { url: "https://parcels.example.com/daybook", types: ["event.recorded"] },
         type: "confidential",
         status: "active",
         created_at: time,

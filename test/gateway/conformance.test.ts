@@ -9,8 +9,11 @@ import { createApi, type Answer, type RequestOptions } from "../support/api.ts";
 import { installApp, type TestInstallation } from "../support/apps.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { breakages, valuesOf } from "../support/generated.ts";
-import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
+import { fillPath, readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
+import { makePrivacyRequests } from "../support/privacy.ts";
+import { newWebhookIds } from "../support/webhooks.ts";
 import { newProfile } from "../support/people.ts";
+import { newRejectedWrite } from "../support/rejected-writes.ts";
 
 const generatedPerOperation = 40;
 const seed = 20_261_101;
@@ -23,6 +26,9 @@ describeOnce("conformance", (daybook) => {
   let api: TestProperty;
   let poor: Awaited<ReturnType<TestProperty["withScopes"]>>;
   let installation: TestInstallation;
+  let privacy: Awaited<ReturnType<typeof makePrivacyRequests>>;
+  let rejectedWrite: string;
+  let webhooks: Awaited<ReturnType<typeof newWebhookIds>>;
   let words: string[];
   let ids: Record<string, string>;
   beforeAll(async () => {
@@ -30,6 +36,9 @@ describeOnce("conformance", (daybook) => {
     poor = await api.withScopes(["segments:read"]);
     openApi = await readOpenApi(api);
     installation = await installApp(daybook(), api.propertyId);
+    privacy = await makePrivacyRequests(daybook(), api);
+    rejectedWrite = await newRejectedWrite(api);
+    webhooks = await newWebhookIds(api);
   });
   // What one test does to them is not the other's business.
   beforeEach(async () => {
@@ -45,6 +54,13 @@ describeOnce("conformance", (daybook) => {
       [exampleIds.metric]: metric.id,
       [exampleIds.app]: installation.appId,
       [exampleIds.installation]: installation.installationId,
+      [exampleIds.privacyRequest]: privacy.privacyRequest,
+      [exampleIds.pendingPrivacyRequest]: privacy.pendingPrivacyRequest,
+      [exampleIds.failedPrivacyRequest]: privacy.failedPrivacyRequest,
+      [exampleIds.suppression]: privacy.suppression,
+      [exampleIds.rejectedWrite]: rejectedWrite,
+      [exampleIds.webhookEndpoint]: webhooks.webhookEndpoint,
+      [exampleIds.webhookDelivery]: webhooks.webhookDelivery,
     };
     words = [
       profile.id,
@@ -71,13 +87,8 @@ describeOnce("conformance", (daybook) => {
   });
 
   /** The path of an operation; real ids stand in it unless others are given. */
-  function pathOf({ path, parameters }: DescribedOperation, given: Record<string, string> = {}): string {
-    return parameters
-      .filter((parameter) => parameter.in === "path")
-      .reduce(
-        (filled, { name, example }) => filled.replace(`{${name}}`, given[name] ?? ids[String(example)] ?? ""),
-        path,
-      );
+  function pathOf(operation: DescribedOperation, given: Record<string, string> = {}): string {
+    return fillPath(operation, ({ name, example }) => given[name] ?? ids[String(example)] ?? "");
   }
 
   /** The first body that is shown, with real ids in it. */
@@ -319,10 +330,13 @@ describeOnce("conformance", (daybook) => {
     for (const operation of openApi.operations) {
       const stranger = await call(operation, { client: createApi(daybook().baseUrl) });
       expect(stranger.body.error.code).toBe("invalid_api_key");
-      const scope = /Scope: `(.*)`/.exec(operation.description)?.[1];
+      const scope = /Scope: `(.*?)`/.exec(operation.description)?.[1];
       const answer = await call(operation, { client: poor });
-      if (scope === undefined) expect(answer.status).toBe(200);
-      else expect(answer.body.error).toMatchObject({ code: "missing_scope", message: expect.stringContaining(scope) });
+      // Without a scope of its own, an operation may ask for those of what its body names.
+      const message = expect.stringContaining(scope ?? "scope");
+      if (scope !== undefined || answer.status === 403) {
+        expect(answer.body.error).toMatchObject({ code: "missing_scope", message });
+      } else expect([200, 202, 204, 404, 422], operation.operationId).toContain(answer.status);
     }
   });
 });

@@ -22,8 +22,11 @@ import {
   type SingleProcess,
   type TestProperty,
 } from "../support/daybook.ts";
-import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
+import { fillPath, readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
+import { makePrivacyRequests } from "../support/privacy.ts";
+import { newWebhookIds } from "../support/webhooks.ts";
 import { newProfile } from "../support/people.ts";
+import { newRejectedWrite } from "../support/rejected-writes.ts";
 
 const log = createLog("test", "silent");
 const json = { "content-type": "application/json" };
@@ -79,9 +82,8 @@ describe("refusals", () => {
     const rpc = await serveRpc({ routes: daybook.routes, host: "127.0.0.1", port: 0, ...shared });
     cutOff = () => rpc.close();
     const url = rpc.address;
-    const urls = { identity: url, profiles: url, events: url, metrics: url };
     const gateway = await createGateway({
-      clients: createClients(connectServices(urls, singleProcessToken)),
+      clients: createClients(connectServices(url, singleProcessToken)),
       clock,
       log,
       registry: createRegistry(),
@@ -101,6 +103,8 @@ describe("refusals", () => {
     const metric = (await api.post("/v1/metrics", { name: "a.b" })).body.data;
     const event = (await api.post("/v1/events", { type: "a.b", profile_id: profile.id, properties: {} })).body.data;
     const installed = await installApp(daybook, key.propertyId);
+    const privacy = await makePrivacyRequests(daybook, key);
+    const webhooks = await newWebhookIds(key);
     ids = {
       [exampleIds.profile]: profile.id,
       [exampleIds.otherProfile]: other.id,
@@ -109,16 +113,21 @@ describe("refusals", () => {
       [exampleIds.metric]: metric.id,
       [exampleIds.app]: installed.appId,
       [exampleIds.installation]: installed.installationId,
+      [exampleIds.privacyRequest]: privacy.privacyRequest,
+      [exampleIds.pendingPrivacyRequest]: privacy.pendingPrivacyRequest,
+      [exampleIds.failedPrivacyRequest]: privacy.failedPrivacyRequest,
+      [exampleIds.suppression]: privacy.suppression,
+      [exampleIds.rejectedWrite]: await newRejectedWrite(api),
+      [exampleIds.webhookEndpoint]: webhooks.webhookEndpoint,
+      [exampleIds.webhookDelivery]: webhooks.webhookDelivery,
     };
     openApi = await readOpenApi(api);
   });
   afterAll(() => owner.close());
 
   /** The path of an operation with real ids in it. */
-  const pathOf = ({ path, parameters }: DescribedOperation): string =>
-    parameters
-      .filter((parameter) => parameter.in === "path")
-      .reduce((filled, { name, example }) => filled.replace(`{${name}}`, ids[String(example)] ?? ""), path);
+  const pathOf = (operation: DescribedOperation): string =>
+    fillPath(operation, ({ example }) => ids[String(example)] ?? "");
 
   /** Sends a good request but for the change. */
   function send(operation: DescribedOperation, change: Change, revision: string): Promise<Answer> {
@@ -217,14 +226,17 @@ describe("refusals", () => {
   });
 
   test("403", async () => {
-    const refused = await expectRefusals(403, ({ responses }) => (responses["403"] ? { client: poor } : undefined));
-    expect(refused).toBeGreaterThan(all() - 4);
+    // Those of webhooks ask for the scopes of types only, and show what the caller may read.
+    const isGuarded = ({ path }: DescribedOperation): boolean =>
+      path !== "/v1/revisions" && !path.startsWith("/v1/webhook-");
+    const refused = await expectRefusals(403, (operation) => (isGuarded(operation) ? { client: poor } : undefined));
+    expect(refused).toBe(2 * openApi.operations.filter(isGuarded).length);
   });
 
   test("404", async () => {
     expect(await expectRefusals(404, (operation) => ({ path: `${pathOf(operation)}/nowhere/x` }))).toBe(all());
     const nobody = (path: string): string =>
-      path.replace(/\b(prof|evt|mtr|app|inst)_[0-9a-z]{26}/, "$1_01h00000000000000000000000");
+      path.replace(/\b(prof|evt|mtr|app|inst|priv|supp|rej|hook|dlv)_[0-9a-z]{26}/, "$1_01h00000000000000000000000");
     const refused = await expectRefusals(404, (operation) =>
       operation.path.includes("{") ? { path: nobody(pathOf(operation)) } : undefined,
     );
@@ -278,11 +290,11 @@ describe("refusals", () => {
     const client = new pg.Client({ connectionString: daybook.databaseUrl });
     await client.connect();
     owner.defer(() => client.end());
-    for (const schema of ["identity", "profile", "event", "metric"]) {
+    for (const schema of ["identity", "profile", "event", "metric", "webhook"]) {
       await client.query(`ALTER SCHEMA ${schema} RENAME TO ${schema}_away`);
     }
     expect(await expectRefusals(500, needsServices)).toBe(all() - 2);
-    for (const schema of ["identity", "profile", "event", "metric"]) {
+    for (const schema of ["identity", "profile", "event", "metric", "webhook"]) {
       await client.query(`ALTER SCHEMA ${schema}_away RENAME TO ${schema}`);
     }
     // That a share of a rate window could not be leased is remembered for 250 ms, while requests still have some of the

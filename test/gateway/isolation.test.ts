@@ -11,6 +11,7 @@ import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 import { newProfile } from "../support/people.ts";
 import { pick } from "../support/random.ts";
+import { newWebhookIds } from "../support/webhooks.ts";
 
 /** Ids by the names of examples. */
 type Ids = Readonly<Partial<Record<keyof typeof exampleIds, string>>>;
@@ -39,6 +40,11 @@ const idAfter: Readonly<Record<string, keyof typeof exampleIds>> = {
   metrics: "metric",
   "profile-bulk-import-jobs": "job",
   profiles: "profile",
+  "privacy-requests": "privacyRequest",
+  "rejected-writes": "rejectedWrite",
+  suppressions: "suppression",
+  "webhook-deliveries": "webhookDelivery",
+  "webhook-endpoints": "webhookEndpoint",
 };
 
 describeOnce("access tokens of many properties", (daybook) => {
@@ -71,6 +77,7 @@ describeOnce("access tokens of many properties", (daybook) => {
         metric: (await token.post("/v1/metrics", { name: "loyalty.joined" })).body.data.id,
         event: (await token.post("/v1/events", event)).body.data.id,
         job: (await token.post("/api/profile-bulk-import-jobs", job)).body.data.id,
+        ...(await newWebhookIds(token)),
       },
     };
   }
@@ -119,10 +126,11 @@ describeOnce("access tokens of many properties", (daybook) => {
   ];
 
   const ask = (api: Api, { method, path, body }: Question, ids: Ids): Promise<Answer> =>
-    api.request(method, fill(path, ids), {
-      headers: { "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: fill(body, ids) }),
-    });
+    api.request(
+      method,
+      fill(path, ids),
+      body === undefined ? {} : { body: fill(body, ids), headers: { "content-type": "application/json" } },
+    );
 
   /** An answer without what is of one request, or was sent with it. */
   const comparable = ({ status, text }: Answer, ids: Ids): unknown => [

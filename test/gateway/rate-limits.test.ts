@@ -152,9 +152,7 @@ describe("several gateways", () => {
   const startGateway = async (port: number): Promise<Api> => {
     const url = `http://127.0.0.1:${port}`;
     const gateway = await createGateway({
-      clients: createClients(
-        connectServices({ identity: url, profiles: url, events: url, metrics: url }, singleProcessToken),
-      ),
+      clients: createClients(connectServices(url, singleProcessToken)),
       clock,
       log: createLog("test", "silent"),
       registry: createRegistry(),

@@ -14,7 +14,7 @@ import type { Api } from "../support/api.ts";
 import { createDatabase } from "../support/database.ts";
 import { connectTo } from "../support/daybook.ts";
 import { heavyBodies } from "../support/heavy-bodies.ts";
-import { readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
+import { fillPath, readOpenApi, type DescribedOperation, type OpenApi } from "../support/openapi.ts";
 import { freePort } from "../support/processes.ts";
 import { startOneProcess } from "../support/single-process.ts";
 import { marksOutOfOrder, worstRequests } from "../support/worst-requests.ts";
@@ -96,11 +96,8 @@ test("the requests that once cost most", async () => {
 });
 
 /** A path with ids that nobody has. */
-function pathOf({ path, parameters }: DescribedOperation): string {
-  return parameters.reduce(
-    (filled, { name, example }) => filled.replace(`{${name}}`, typeof example === "string" ? example : "x"),
-    path,
-  );
+function pathOf(operation: DescribedOperation): string {
+  return fillPath(operation, ({ example }) => (typeof example === "string" ? example : "x"));
 }
 
 test("every text, object and list of every operation at its heaviest", async () => {

@@ -88,9 +88,7 @@ describe("two gateways, beside the process of the services", () => {
       await connected(registry);
     }
     const gateway = await createGateway({
-      clients: createClients(
-        connectServices({ identity: rpcUrl, profiles: rpcUrl, events: rpcUrl, metrics: rpcUrl }, singleProcessToken),
-      ),
+      clients: createClients(connectServices(rpcUrl, singleProcessToken)),
       clock: { nowMicros: () => Date.now() * 1000 },
       log,
       registry,

@@ -5,7 +5,7 @@ import { scopes as allScopes } from "../../services/identity/domain/scopes.ts";
 import { createApi, type Answer, type Api } from "../support/api.ts";
 import { installApp, newApp, newToken, randomToken } from "../support/apps.ts";
 import { describeEverywhere, describeOnce, startSingleProcess, testCall } from "../support/daybook.ts";
-import { readOpenApi } from "../support/openapi.ts";
+import { fillPath, readOpenApi } from "../support/openapi.ts";
 import { newEmail } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
 import { openWire } from "../support/wire.ts";
@@ -111,10 +111,13 @@ describeOnce("an access token", (daybook) => {
     const key = await property.withScopes(["segments:read"]);
     const token = await newToken(daybook(), property.propertyId, ["segments:read"]);
     const { operations, compat } = await readOpenApi(property);
-    for (const { operationId, method, path, parameters } of [...operations, ...compat]) {
-      const filled = parameters.reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), path);
+    for (const operation of [...operations, ...compat]) {
+      const { operationId, method, path } = operation;
+      const filled = fillPath(operation);
       const [ofKey, ofToken] = [await key.request(method, filled), await token.request(method, filled)];
-      expect([operationId, ofKey.status]).toEqual([operationId, path === "/v1/revisions" ? 200 : 403]);
+      // Webhooks ask for the scopes of types only, and show what the caller may read.
+      if (!path.startsWith("/v1/webhook-"))
+        expect([operationId, ofKey.status]).toEqual([operationId, path === "/v1/revisions" ? 200 : 403]);
       expect([operationId, comparable(ofToken)]).toEqual([operationId, comparable(ofKey)]);
     }
   });

@@ -9,6 +9,9 @@ import { exampleIds } from "../../gateway/docs/example-ids.ts";
 import { createApi } from "../support/api.ts";
 import { installApp } from "../support/apps.ts";
 import { describeOnce } from "../support/daybook.ts";
+import { makePrivacyRequests } from "../support/privacy.ts";
+import { newRejectedWrite } from "../support/rejected-writes.ts";
+import { newWebhookIds } from "../support/webhooks.ts";
 
 const run = promisify(execFile);
 
@@ -43,35 +46,48 @@ function toRequest([, ...words]: readonly string[], baseUrl: string) {
   return { method, path, body, headers: valuesOf("-H").map((header) => header.split(/: /, 2) as [string, string]) };
 }
 
+const examples: ReadonlySet<string> = new Set(Object.values(exampleIds));
+
 /** Ids by their prefix, in the order in which answers told of them. */
 class Learned {
+  readonly #prepared: Partial<Record<keyof typeof exampleIds, string>>;
   readonly #byPrefix = new Map<string, Set<string>>();
+
+  /** @param prepared ids of what was made before. */
+  constructor(prepared: Partial<Record<keyof typeof exampleIds, string>>) {
+    this.#prepared = prepared;
+  }
 
   learn(text: string): void {
     for (const [id, prefix = ""] of text.matchAll(/\b([a-z]{2,5})_[0-7][0-9a-hjkmnp-tv-z]{25}\b/g)) {
+      // The examples that answers show are nobody's.
+      if (examples.has(id)) continue;
       this.#byPrefix.set(prefix, (this.#byPrefix.get(prefix) ?? new Set()).add(id));
     }
   }
 
   /** The ids of examples as a reader replaces them: by one of the kind, and by another profile where two are named. */
-  fill(text: string): string {
+  fill(text: string, isDeleted = false): string {
     const of = (prefix: string): string[] => [...(this.#byPrefix.get(prefix) ?? [])];
-    const own: Record<keyof typeof exampleIds, string | undefined> = {
+    const own: Partial<Record<keyof typeof exampleIds, string>> = {
       profile: of("prof")[0],
       otherProfile: of("prof").at(-1),
       identifier: of("idnt").at(-1),
       event: of("evt")[0],
       metric: of("mtr").at(-1),
-      request: undefined,
       property: of("prop")[0],
       key: of("key")[0],
       job: of("job").at(-1),
       app: of("app")[0],
       installation: of("inst")[0],
       member: of("mem")[0],
+      ...this.#prepared,
+      // The one that was prepared is needed later on.
+      ...(isDeleted ? { webhookEndpoint: of("hook").at(-1) } : {}),
+      rejectedWrite: of("rej")[0],
     };
     return Object.entries(exampleIds).reduce(
-      (filled, [name, id]) => filled.replaceAll(id, own[name as keyof typeof own] ?? id),
+      (filled, [name, id]) => filled.replaceAll(id, own[name as keyof typeof exampleIds] ?? id),
       text,
     );
   }
@@ -81,9 +97,13 @@ describeOnce("the lines of curl of the page", (daybook) => {
   test("run from top to bottom, with the ids of answers before", async () => {
     const api = await daybook().newProperty();
     await installApp(daybook(), api.propertyId);
+    await newRejectedWrite(api);
     const shell = createApi(daybook().baseUrl);
     const page = (await api.get("/docs")).text;
-    const learned = new Learned();
+    const learned = new Learned({
+      ...(await makePrivacyRequests(daybook(), api)),
+      ...(await newWebhookIds(api)),
+    });
     learned.learn(api.propertyId);
     const calls = await readLines(page, api.secret);
     expect(calls.length).toBeGreaterThan(40);
@@ -91,7 +111,7 @@ describeOnce("the lines of curl of the page", (daybook) => {
     for (const words of calls) {
       const { method, path, body, headers } = toRequest(["curl", ...words], daybook().baseUrl);
       expect(Object.fromEntries(headers).Authorization).toBe(`Bearer ${api.secret}`);
-      const answer = await shell.request(method, learned.fill(path), {
+      const answer = await shell.request(method, learned.fill(path, method === "DELETE"), {
         headers: Object.fromEntries(headers),
         ...(body === undefined ? {} : { body: learned.fill(body) }),
       });

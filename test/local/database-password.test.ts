@@ -53,7 +53,7 @@ test("two roles take turns: both own all, a new password needs no pause, and the
   const client = new pg.Client({ connectionString: urlOf("daybook_b", "second") });
   await client.connect();
   const { rows } = await client.query(
-    `SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname IN ('identity', 'profile', 'event', 'metric')`,
+    `SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname IN ('identity', 'profile', 'event', 'metric', 'webhook')`,
   );
   await client.end();
   expect(rows).toEqual([{ tableowner: "daybook_owner" }]);

@@ -12,23 +12,19 @@ import { newId, newUuid } from "#shared/values/ids.ts";
 import { createSigner } from "#shared/bus/nats/signature.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { toTimestamp } from "#shared/values/time.ts";
-import { runCommand, type Ended } from "../../gateway/cli/main.ts";
+import type { Ended } from "../../gateway/cli/main.ts";
 import type { Clients } from "../../gateway/clients.ts";
 import { createApi, type Api } from "../support/api.ts";
 import { countOf } from "../support/counting.ts";
 import { connectTo, connectToMesh, testCall } from "../support/daybook.ts";
 import { createDatabase } from "../support/database.ts";
 import { publishDeadLetter } from "../support/nats.ts";
+import { daybook, meshEnv } from "../support/operator.ts";
 import { newProfile } from "../support/people.ts";
 import { eventually, inheritedEnv } from "../support/processes.ts";
 import { startOneProcess } from "../support/single-process.ts";
 
-/** Runs a command to its end, within this process: to start one takes longer than what most commands do. */
-function daybook(env: Record<string, string>, ...words: string[]): Promise<Ended> {
-  return runCommand(words, { ...inheritedEnv, ...env });
-}
-
-/** The same as a process, as an operator starts it. */
+/** A command as a process, as an operator starts it. */
 async function daybookProcess(env: Record<string, string>, ...words: string[]): Promise<Ended> {
   const child = spawn(process.execPath, ["gateway/cli/main.ts", ...words], {
     env: { ...inheritedEnv, ...env },
@@ -101,9 +97,10 @@ function expectServicesReached(connect: () => Promise<Operated>): void {
     const outbox = { unpublished: count, published: count, bytes: count, failing: expect.any(Array) };
     expect(status.outboxes).toEqual([
       { name: "event", ...outbox },
+      { name: "metric", ...outbox },
       { name: "profile", ...outbox },
     ]);
-    expect(await run("republish")).toEqual({ republished: { event: count, profile: count } });
+    expect(await run("republish")).toEqual({ republished: { event: count, profile: count, metric: count } });
     expect(await run("retry", "nobody")).toEqual({ retried: 0 });
     const { out } = await daybook(env, "bus", "status");
     expect(out).toMatch(/^outbox event {2}\d+ unpublished {2}\d+ published and not taken {2}\d+ bytes$/m);
@@ -450,6 +447,7 @@ describe("commands on npm start", () => {
       type: "confidential",
       status: "active",
       homepage_url: null,
+      webhook: null,
       secret: expect.stringMatching(/^cs_\w{43}$/),
     });
     const { secret: first, ...shown } = app;
@@ -467,7 +465,17 @@ describe("commands on npm start", () => {
       redirect_uris: uris.split(" "),
       homepage_url: "https://app.example.com/",
     });
-    expect(await run("apps", "update", app.id, "--homepage", "")).toMatchObject({ homepage_url: null });
+    const webhook = [
+      "--webhook-url",
+      "https://app.example.com/hook",
+      "--webhook-types",
+      "event.recorded, event.linked",
+    ];
+    expect(await run("apps", "update", app.id, "--homepage", "", ...webhook)).toMatchObject({ homepage_url: null });
+    expect(await run("apps", "update", app.id, "--webhook-types", "*")).toMatchObject({
+      webhook: { url: "https://app.example.com/hook", types: ["*"] },
+    });
+    expect(await run("apps", "update", app.id, "--webhook-url", "")).toMatchObject({ webhook: null });
     const consent = { appId: app.id, propertyId, scopes: ["events:read"], memberId: newId("mem") };
     const { installation } = await clients.oauth.installApp(consent, testCall);
     const id = installation?.id ?? "";
@@ -490,6 +498,8 @@ describe("commands on npm start", () => {
       [["apps", "create", "x", "--type", "king", ...fields], 2, "--type is confidential or public."],
       [["apps", "create", "x"], 2, "Use it as: daybook apps create <name>"],
       [["apps", "create", "x", "--type", "public", ...fields, "--homepage", "x"], 1, "`homepage_url` must"],
+      [["apps", "update", app.id, "--webhook-types", "*"], 2, "--webhook-types needs --webhook-url."],
+      [["apps", "webhook-secret", app.id, "--grace", "day"], 2, "--grace"],
       [["apps", "suspend", app.id], 2, "--yes"],
       [["apps", "show", "x"], 1, "`app_id` must be an id"],
       [["installations", "list"], 2, "Say --property, --app, or both."],
@@ -508,6 +518,8 @@ describe("commands on npm start", () => {
       ["RemoveAppSecret", [app.id, shown.secrets[0].id], null],
       updated,
       updated,
+      updated,
+      updated,
       ["EndInstallation", [id], propertyId],
       updated,
       updated,
@@ -519,18 +531,6 @@ describe("commands on npm start", () => {
     expect((await stat(join(folder, "connection.json"))).mode & 0o077).toBe(0);
   });
 });
-
-/** How the commands reach the mesh. */
-function meshEnv(): Record<string, string> {
-  const { identityUrl, profileUrl, eventUrl, metricUrl, internalToken } = inject("mesh");
-  return {
-    IDENTITY_URL: identityUrl,
-    PROFILE_URL: profileUrl,
-    EVENT_URL: eventUrl,
-    METRIC_URL: metricUrl,
-    INTERNAL_TOKEN: internalToken,
-  };
-}
 
 describe("commands on the mesh", () => {
   expectServicesReached(async () => {
@@ -624,6 +624,24 @@ test("help lists every command, and without a Daybook the others say so", async 
     "tags list",
     "profile-refs enable",
     "profiles redact",
+    "webhooks list",
+    "webhooks create",
+    "webhooks get",
+    "webhooks update",
+    "webhooks delete",
+    "webhooks rotate-secret",
+    "webhooks test",
+    "webhooks replay",
+    "webhooks deliveries",
+    "webhooks retry",
+    "apps webhook-secret",
+    "privacy requests",
+    "privacy create",
+    "privacy get",
+    "privacy retry",
+    "privacy cancel",
+    "privacy suppressions",
+    "privacy unsuppress",
     "bus status",
     "bus republish",
     "bus retry",

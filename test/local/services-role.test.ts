@@ -31,7 +31,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
 
 /** Schemas and relations of the services that are not their role's. */
 const foreign = `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE n.nspname IN ('identity', 'profile', 'event', 'metric')
+  WHERE n.nspname IN ('identity', 'profile', 'event', 'metric', 'webhook')
     AND (c.relowner <> 'daybook_services'::regrole OR n.nspowner <> 'daybook_services'::regrole)`;
 
 test("neither reads the machine's files, nor runs its programs, nor becomes more than it is", async () => {

@@ -103,7 +103,7 @@ test("a gateway is ready while identity is, and tells which services it reaches"
       ]),
     );
   };
-  const all = { identity: "1", profile: "1", event: "1", metric: "1" };
+  const all = { identity: "1", profile: "1", event: "1", metric: "1", webhook: "1" };
   const untilReachable = (expected: Record<string, string>) =>
     eventually(async () => (isDeepStrictEqual(await reachable(), expected) ? true : undefined));
   await untilReachable(all);

@@ -37,7 +37,7 @@ async function namesOf(sql: string): Promise<string[]> {
 test("each table of the migrations is spread once, by property if it has one", async () => {
   const tables = await namesOf(
     `SELECT format('%s.%s', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname IN ('profile', 'event', 'metric') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+     WHERE n.nspname IN ('profile', 'event', 'metric', 'webhook') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
        AND c.relname <> 'migrations'`,
   );
   const withProperty = await namesOf(

@@ -72,7 +72,7 @@ async function explain(text: string): Promise<Set<string>> {
 function valueOf(type: string): string {
   if (type.endsWith("[]")) return `ARRAY[${valueOf(type.slice(0, -2))}]::${type}`;
   const values: Record<string, string> = { uuid: property, boolean: "true", bytea: "\\x00", json: "{}", jsonb: "{}" };
-  const isInstant = type.startsWith("timestamp");
+  const isInstant = type.startsWith("timestamp") || type === "date";
   return `'${values[type] ?? (isInstant ? "2026-11-20T00:00:00Z" : "1")}'::${type}`;
 }
 
@@ -137,7 +137,7 @@ test.each([
 
 test("migrations after the first change tables that are spread already", async () => {
   const faults: string[] = [];
-  for (const service of ["identity", "profile", "event", "metric"]) {
+  for (const service of ["identity", "profile", "event", "metric", "webhook"]) {
     const folder = join("services", service, "migrations");
     for (const file of (await readdir(folder)).filter((name) => name > "0002")) {
       faults.push(...migrationFaultsOf(await readFile(join(folder, file), "utf8")).map((fault) => `${file}: ${fault}`));

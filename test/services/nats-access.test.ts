@@ -201,12 +201,14 @@ test("the server of the documents lets each process do its part, and a gateway n
   );
   const optionsOf = (name: string) => ({ ...access(name), signer: testSigner, name, log, registry: createRegistry() });
   const busOf = async (name: string): Promise<Bus> => owner.own(await connectNatsBus(optionsOf(name)));
-  const [identity, profile, event, metric] = await Promise.all(["identity", "profile", "event", "metric"].map(busOf));
+  const names = ["identity", "profile", "event", "metric", "webhook"];
+  const [identity, profile, event, metric, webhook] = await Promise.all(names.map(busOf));
   // Publishers, and who takes what they publish.
   const ways: [string, Bus | undefined, Bus | undefined][] = [
     ["daybook.profile.changed", profile, event],
     ["daybook.profile.import_due", profile, profile],
     ["daybook.event.recorded", event, metric],
+    ["daybook.metric.created", metric, webhook],
   ];
   for (const [subject, from, to] of ways) {
     const ids: string[] = [];
@@ -229,12 +231,14 @@ test("the server of the documents lets each process do its part, and a gateway n
   expect(await event?.retry(undefined)).toEqual({ retried: ways.length, isComplete: true });
   expect((await identity?.describe())?.consumers).toHaveLength(ways.length);
 
-  const [speaker, gateway] = ["identity", "gateway"].map((name) => owner.own(connectNatsSignals(optionsOf(name))));
-  const heard: string[] = [];
-  gateway?.subscribe("test.word", (payload) => heard.push(Buffer.from(payload).toString()));
+  const [speaker, ...listeners] = ["identity", "gateway", "webhook"].map((name) =>
+    owner.own(connectNatsSignals(optionsOf(name))),
+  );
+  const heard = new Set<number>();
+  for (const [index, listener] of listeners.entries()) listener.subscribe("test.word", () => heard.add(index));
   await eventually(() => {
     speaker?.publish("test.word", Buffer.from("word"));
-    return heard.length > 0 ? true : undefined;
+    return heard.size === listeners.length ? true : undefined;
   });
   const entered = await connect({ ...access("gateway").access, servers });
   const closed: Error[] = [];

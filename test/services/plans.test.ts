@@ -3,11 +3,14 @@
  * the tables are large, a statement still reads no table from end to end, and few pages.
  */
 import { hash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createLocalBus } from "#shared/bus/local.ts";
 import { systemClock } from "#shared/values/clock.ts";
-import { lowestUuidAt } from "#shared/values/ids.ts";
+import { highestUuid, lowestUuidAt } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { createLog } from "#shared/process/log.ts";
@@ -16,6 +19,7 @@ import { openDatabase, type Database } from "#shared/database/postgres.ts";
 import { createReads } from "#shared/database/reads.ts";
 import { createRegistry } from "#shared/rpc/server.ts";
 import { outboxStatements } from "#shared/outbox/sql.ts";
+import { startPostgres } from "../../deploy/local/postgres.ts";
 import { eventJobs } from "../../services/event/jobs.ts";
 import { createPartitions } from "../../services/event/maintenance.ts";
 import { claimKeys, deleteExpiredKeys, findKeys } from "../../services/event/sql/dedupe-keys.ts";
@@ -24,23 +28,50 @@ import { readEvents } from "../../services/event/sql/events.ts";
 import { eventJobErrors } from "../../services/event/sql/job-errors.ts";
 import { listEvents } from "../../services/event/sql/list.ts";
 import {
+  countAnonymousEvents,
+  countReceived,
+  emptyAnonymousEvents,
   emptyEvents,
   findAnonymous,
+  findAnonymousEvents,
   findAnonymousUnder,
   findLastEvents,
   findReceivedSince,
   linkEvents,
 } from "../../services/event/sql/profile-events.ts";
+import {
+  addCounts,
+  deleteCounts,
+  findDueReports,
+  findOldCounts,
+  findOldTold,
+  readGroups,
+  readUnreported,
+  summarize,
+} from "../../services/event/sql/rejected-counts.ts";
+import {
+  deletePayloadsOf,
+  findOldPayloads,
+  findOldWrites,
+  listWrites,
+  readSamples,
+  readTexts,
+  readWrite,
+} from "../../services/event/sql/rejected-writes.ts";
 import { tailEvents } from "../../services/event/sql/tail.ts";
 import { readLowestWatermark, readWatermark } from "../../services/event/sql/writers.ts";
 import { operations as metricOperations } from "../../services/metric/sql/operations.ts";
 import { listInstalledApps, listSecrets } from "../../services/identity/sql/apps.ts";
 import { noteUse } from "../../services/identity/sql/caller-uses.ts";
+import { describeKeys } from "../../services/identity/sql/keys.ts";
 import {
+  describeInstallations,
   endGrant,
   endOfApp,
   findGrant,
   findInstallation,
+  listChanged,
+  listOfAll,
   listOfApp,
   listOfProperty,
   storeConsent,
@@ -77,6 +108,8 @@ import {
   pointToSurvivor,
 } from "../../services/profile/sql/merges.ts";
 import { operations as profileOperations } from "../../services/profile/sql/operations.ts";
+import { findRequestByReference, listRequests, readRequest } from "../../services/profile/sql/privacy-requests.ts";
+import { endStreams, findDueRequests, findEndedStreams } from "../../services/profile/sql/privacy-work.ts";
 import {
   findTargets,
   lockProfile,
@@ -85,14 +118,34 @@ import {
   redactProfile,
   writeProfiles,
 } from "../../services/profile/sql/profiles.ts";
-import { createDatabase } from "../support/database.ts";
+import { listSuppressions } from "../../services/profile/sql/suppressions.ts";
+import { findEnding, findOfApps } from "../../services/webhook/sql/apps.ts";
+import { claimDue } from "../../services/webhook/sql/deliveries.ts";
+import { listDeliveries, readDelivery } from "../../services/webhook/sql/delivery-reads.ts";
+import { countEndpoints, readEndpoint } from "../../services/webhook/sql/endpoints.ts";
+import { findSubscribers } from "../../services/webhook/sql/messages.ts";
+import { pageOwned } from "../../services/webhook/sql/owners.ts";
+import {
+  cancelDeliveriesOf,
+  emptyMessages,
+  linkMessages,
+  pageMessagesOf,
+  pageReports,
+} from "../../services/webhook/sql/persons.ts";
+import { findDeliveries, findProcessing, pageStored } from "../../services/webhook/sql/replays.ts";
+import { deleteOldDeliveries, deleteOldMessages } from "../../services/webhook/sql/retention.ts";
+import { cancelPending, findUnsettled } from "../../services/webhook/sql/settling.ts";
+import { findTests } from "../../services/webhook/sql/tests.ts";
 import { fillTables } from "../support/full-tables.ts";
 
 const owner = new Owner();
 let client: pg.Client;
 
 beforeAll(async () => {
-  const { url } = owner.own(await createDatabase(inject("databaseUrl")));
+  // A server of its own: what others change in theirs can make PostgreSQL plan again, now that tables are large.
+  const folder = await mkdtemp(join(tmpdir(), "daybook-plans-"));
+  owner.defer(() => rm(folder, { recursive: true, force: true }));
+  const { url } = owner.own(await startPostgres(join(folder, "postgres"), "secret"));
   const log = createLog("test", "silent");
   const database = openDatabase({ url, applicationName: "test", connectionsMax: 2, log });
   owner.defer(() => database.end());
@@ -100,6 +153,7 @@ beforeAll(async () => {
   await migrate(database, "event", "services/event/migrations");
   await migrate(database, "identity", "services/identity/migrations");
   await migrate(database, "metric", "services/metric/migrations");
+  await migrate(database, "webhook", "services/webhook/migrations");
   const bus = createLocalBus(log);
   await createPartitions({
     database,
@@ -116,11 +170,11 @@ beforeAll(async () => {
   // Statistics would have the statements planned again.
   await client.query(`
     DO $$ DECLARE name regclass; BEGIN
-      FOR name IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace::regnamespace::text IN ('identity', 'profile', 'event', 'metric')
+      FOR name IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace::regnamespace::text IN ('identity', 'profile', 'event', 'metric', 'webhook')
       LOOP EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', name); END LOOP;
     END $$`);
   for (const [index, [, run]] of cases.entries()) await run(preparing(index));
-  for (const schema of ["identity", "profile", "event", "metric"]) await fillTables(client, schema, id, now);
+  for (const schema of ["identity", "profile", "event", "metric", "webhook"]) await fillTables(client, schema, id, now);
 });
 afterAll(() => owner.close());
 
@@ -190,7 +244,10 @@ function elementOf(value: Value): string {
 // Of this month, of which there is a partition.
 const id = lowestUuidAt(Date.now());
 const now = "2026-11-20T00:00:00Z" as Instant;
+// After every row.
+const later = "2099-01-01T00:00:00Z" as Instant;
 const any = { from: undefined, before: undefined };
+const privacyRequests = { property: id, dueAt: any, createdAt: any, limit: 1 };
 const profiles = { property: id, status: "active", createdAt: any, updatedAt: any, limit: 1 };
 const events = { property: id, occurredAt: any, receivedAt: any, limit: 1 };
 
@@ -213,12 +270,36 @@ const claimed = { kind: "dedupe_id", key: "a", event_id: id, fingerprint: null, 
 // As fillTables makes them.
 const tokenHash = hash("sha256", "1", "buffer");
 const outbox = outboxStatements("event");
+const rejections = { property: id, from: id, before: highestUuid, rejectedAt: any, limit: 10 };
+const rejectedCount = {
+  minute: now,
+  group_digest: tokenHash,
+  operation: "a",
+  code: "a",
+  param: null,
+  event_type: null,
+  key_id: "a",
+  key_name: "a",
+  severity: 1,
+  count: 1,
+  kept_count: 1,
+  first_at: now,
+  last_at: now,
+};
 
 // All import jobs of a property, which are few; all messages of a property that wait; a round of the outbox;
 // all processes; all metrics of a property, of which there are at most 20,000; all installations of a property, which
 // are at most one for each app.
 const [ofAllJobs, ofAllMessages, ofRound, ofAllWriters, ofAllMetrics] = [400, 400, 400, 100, 4000];
 const ofAllInstallations = 400;
+// All endpoints of a property, which are 20, and one for each app that is installed.
+const ofAllEndpoints = 600;
+// The groups of refused writes of a property: without statistics PostgreSQL skips through them.
+const ofAllGroups = 120;
+// All privacy requests of a property: people ask seldom.
+const ofAllRequests = 400;
+// A message that is written again, in each of its indexes.
+const ofAllIndexes = 120;
 
 const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["profiles by id", (db) => readProfiles(db, [id, [id]])],
@@ -292,6 +373,30 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["events of profiles that are counted", (db) => countOfProfiles(db, [id, [id], 10])],
   ["events of the last minutes", (db) => countRecent(db, [id, now, now, 10])],
   ["refused items of a job of events", (db) => eventJobErrors.list(db, [id, id, 1, 10])],
+  ["refused writes", (db) => listWrites(db, rejections)],
+  ["refused writes of a code", (db) => listWrites(db, { ...rejections, code: "a" })],
+  ["refused writes of a field and a code", (db) => listWrites(db, { ...rejections, code: "a", param: "b" })],
+  ["refused writes of a type", (db) => listWrites(db, { ...rejections, event_type: "a" })],
+  ["refused writes of a key and an operation", (db) => listWrites(db, { ...rejections, key_id: "a", operation: "b" })],
+  ["refused writes of a request", (db) => listWrites(db, { ...rejections, request_id: "a" })],
+  ["refused writes of a reference", (db) => listWrites(db, { ...rejections, client_reference: "a" })],
+  ["a refused write", (db) => readWrite(db, [id, id, id]), ofAllGroups],
+  ["some refused writes of groups", (db) => readSamples(db, [id, 3, id, [{ group_digest: tokenHash }]])],
+  ["texts of refused writes", (db) => readTexts(db, [id, id, 3, 10])],
+  ["bodies that are turned off", (db) => deletePayloadsOf(db, [id, 10])],
+  ["old bodies", (db) => findOldPayloads(db, [id, 10])],
+  ["old refused writes", (db) => findOldWrites(db, [id, 10])],
+  ["groups of refused writes", (db) => readGroups(db, [id, [{ minute: now, group_digest: tokenHash }]])],
+  ["counts of refused writes", (db) => addCounts(db, [id, [rejectedCount]])],
+  [
+    "a summary of refused writes",
+    (db) => summarize(db, [id, now, "2026-11-20T01:00:00Z" as Instant, null, "a", null, null, null, null, 10]),
+  ],
+  ["what no report has told", (db) => readUnreported(db, [id, "a", 10])],
+  ["reports that are due", (db) => findDueReports(db, [now, 10])],
+  ["old counts of refused writes", (db) => findOldCounts(db, [now, 10])],
+  ["old counts to delete", (db) => deleteCounts(db, [id, [{ minute: now, group_digest: tokenHash }]]), ofRound],
+  ["old ids of refused writes", (db) => findOldTold(db, [now, 10])],
   ["merges of a profile", (db) => listMergesOf(db, [id, id, id, 10])],
   ["how many were merged into a profile", (db) => countSources(db, [id, id])],
   ["types of identifiers", (db) => findIdentifierTypes(db, [id, 3])],
@@ -320,6 +425,10 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["an installation", (db) => findInstallation(db, [id, id])],
   ["installations of a property", (db) => listOfProperty(db, [id, null, id, 5]), ofAllInstallations],
   ["installations of an app", (db) => listOfApp(db, [id, id, 5])],
+  ["all installations", (db) => listOfAll(db, [id, 3])],
+  ["installations that changed", (db) => listChanged(db, [later, id, 3])],
+  ["installations that are described", (db) => describeInstallations(db, [[{ property_id: id, id }]])],
+  ["keys that are described", (db) => describeKeys(db, [now, [{ property_id: id, id }]])],
   ["a consent", (db) => storeConsent(db, [id, id, id, [], "a", id, id, now])],
   ["the installation of a grant", (db) => findGrant(db, [id])],
   ["a grant that ends", (db) => endGrant(db, [id, "app", now])],
@@ -332,6 +441,33 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["tokens beyond those that are kept", (db) => trimArtifacts(db, [id, "access_token", 10_000])],
   ["tokens of a grant that ended", (db) => deleteArtifactsOfGrant(db, [id])],
   ["answers of operations", (db) => findOperations(db, [now, [{ property_id: id, key: "a" }]])],
+  ["privacy requests", (db) => listRequests(db, privacyRequests)],
+  [
+    "privacy requests after one",
+    (db) => listRequests(db, { ...privacyRequests, type: "erasure", after: highestUuid }),
+    320,
+  ],
+  ["privacy requests with a status", (db) => listRequests(db, { ...privacyRequests, statuses: ["failed"] })],
+  ["privacy requests of a profile", (db) => listRequests(db, { ...privacyRequests, profile: id }), ofAllRequests],
+  ["privacy requests with a reference", (db) => listRequests(db, { ...privacyRequests, reference: "a" })],
+  [
+    "privacy requests that are due",
+    (db) => listRequests(db, { ...privacyRequests, dueAt: { from: now, before: now } }),
+  ],
+  [
+    "privacy requests of a day",
+    (db) => listRequests(db, { ...privacyRequests, createdAt: { from: now, before: now } }),
+  ],
+  ["a privacy request", (db) => readRequest(db, [id, id])],
+  ["a privacy request by its reference", (db) => findRequestByReference(db, [id, "a", "access"])],
+  ["privacy requests to work on", (db) => findDueRequests(db, [now, 10])],
+  ["streams that have ended", (db) => findEndedStreams(db, [now, 10])],
+  ["streams to end", (db) => endStreams(db, [id, [id], "[]", now])],
+  ["suppressions", (db) => listSuppressions(db, [id, id, 10])],
+  ["anonymous events under an identifier", (db) => findAnonymousEvents(db, [id, "a", "b", 10])],
+  ["how many anonymous events are under an identifier", (db) => countAnonymousEvents(db, [id, "a", "b", now])],
+  ["how many events of profiles were received", (db) => countReceived(db, [id, [id], now])],
+  ["anonymous events that are emptied", (db) => emptyAnonymousEvents(db, [id, [id]])],
   ["operations on profiles", (db) => profileOperations.find(db, [id, [id], now])],
   ["rows of an outbox that wait", (db) => outbox.take(db, [id]), ofRound],
   ["properties whose rows wait", (db) => outbox.waiting(db, [id])],
@@ -350,6 +486,40 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["keys to claim", (db) => claimKeys(db, [id, now, [{ ...claimed }]])],
   ["old jobs to delete", (db) => eventJobs.statements.deleteOld(db, [id, now, [id]])],
   ["expired operations", (db) => profileOperations.deleteExpiredRows(db, [id, now, [id]])],
+  ["an endpoint", (db) => readEndpoint(db, [id, id])],
+  ["endpoints of a property that are counted", (db) => countEndpoints(db, [id, id]), ofAllEndpoints],
+  ["endpoints of the properties of a delivery", (db) => findSubscribers(db, [[id]]), ofAllEndpoints],
+  ["endpoints with an owner", (db) => pageOwned(db, [id, id, 10])],
+  ["endpoints of apps", (db) => findOfApps(db, [[id], [id]])],
+  ["endpoints that are unsettled", (db) => findUnsettled(db, [10])],
+  ["endpoints that end", (db) => findEnding(db, [10])],
+  ["deliveries that are due", (db) => claimDue(db, [id, id, now, now, 10])],
+  ["deliveries to endpoints", (db) => listDeliveries(db, { property: id, endpoints: [id], createdAt: any, limit: 10 })],
+  [
+    "a page of deliveries that failed",
+    (db) =>
+      listDeliveries(db, {
+        property: id,
+        endpoints: [id],
+        status: "failed",
+        createdAt: any,
+        after: { time: now, id },
+        limit: 10,
+      }),
+  ],
+  ["a delivery", (db) => readDelivery(db, [id, id])],
+  ["deliveries that are cancelled", (db) => cancelPending(db, [id, id, now, 10])],
+  ["deliveries of messages to an endpoint", (db) => findDeliveries(db, [id, id, [id]])],
+  ["tests of an endpoint", (db) => findTests(db, [id, id, now, 10])],
+  ["reports of refused writes", (db) => pageReports(db, [id, id, 10])],
+  ["messages of profiles", (db) => pageMessagesOf(db, [id, [id], id, 10])],
+  ["messages that are emptied", (db) => emptyMessages(db, [id, [id]]), ofAllIndexes],
+  ["deliveries of messages that are emptied", (db) => cancelDeliveriesOf(db, [id, [id], now])],
+  ["messages of events that are linked", (db) => linkMessages(db, [id, [id]])],
+  ["stored messages of a span", (db) => pageStored(db, [id, ["a.b"], now, now, now, id, 10])],
+  ["replays that are under way", (db) => findProcessing(db, [id, 10])],
+  ["old deliveries", (db) => deleteOldDeliveries(db, [id, now, 10])],
+  ["old messages", (db) => deleteOldMessages(db, [id, now, 10])],
   ["messages to rewrite", (db) => outbox.lock(db, [id, "a.b", id]), ofRound],
 ];
 

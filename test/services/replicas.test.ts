@@ -194,10 +194,16 @@ test("every replica is asked who it is, and one that hangs or is gone is not rea
   const nowhere = http2Transport(`http://nowhere.test:${port}`, credential, async () => {
     throw new Error("no such name");
   });
-  const transports = { identity: transport, profiles: nowhere, events: nowhere, metrics: nowhere };
+  const transports = {
+    identity: transport,
+    profiles: nowhere,
+    events: nowhere,
+    metrics: nowhere,
+    webhooks: nowhere,
+  };
   const readyOf = async () =>
     (await describeProcesses(transports)).map(({ name, address, ready }) => [name, address, ready]);
-  const others = ["event", "metric", "profile"].map((name) => [name, undefined, false]);
+  const others = ["event", "metric", "profile", "webhook"].map((name) => [name, undefined, false]);
   const [gateway, first, second, third] = [
     ["gateway", undefined, true],
     ...[one, two, three].map((host) => ["identity", `http://${host}:${port}`, true]),
@@ -219,7 +225,7 @@ test("every replica is asked who it is, and one that hangs or is gone is not rea
 describeOnMesh("processes", (daybook) => {
   test("say their name, version, id and begin", async () => {
     const processes = await daybook().clients.describeProcesses();
-    expect(processes.map(({ name }) => name)).toEqual(["gateway", "event", "identity", "metric", "profile"]);
+    expect(processes.map(({ name }) => name)).toEqual(["gateway", "event", "identity", "metric", "profile", "webhook"]);
     for (const { name, reason, ...process } of processes) {
       expect([name, reason]).toEqual([name, undefined]);
       expect(process).toMatchObject({ ready: true, version, instanceId: expect.stringMatching(/^[0-9a-f-]{36}$/) });

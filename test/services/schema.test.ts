@@ -9,19 +9,22 @@ import { createLog } from "#shared/process/log.ts";
 import { createDatabase } from "../support/database.ts";
 import { describeSchema } from "../support/schema-text.ts";
 
-test.each(["identity", "profile", "event", "metric"])("the schema %s is as its text says", async (schema) => {
-  const empty = await createDatabase(inject("databaseUrl"));
-  onTestFinished(() => empty.close());
-  const database = openDatabase({
-    url: empty.url,
-    applicationName: "test",
-    connectionsMax: 1,
-    log: createLog("test", "silent"),
-  });
-  try {
-    await migrate(database, schema, `services/${schema}/migrations`);
-    await expect(await describeSchema(database, schema)).toMatchFileSnapshot(`../fixtures/schemas/${schema}.txt`);
-  } finally {
-    await database.end();
-  }
-});
+test.each(["identity", "profile", "event", "metric", "webhook"])(
+  "the schema %s is as its text says",
+  async (schema) => {
+    const empty = await createDatabase(inject("databaseUrl"));
+    onTestFinished(() => empty.close());
+    const database = openDatabase({
+      url: empty.url,
+      applicationName: "test",
+      connectionsMax: 1,
+      log: createLog("test", "silent"),
+    });
+    try {
+      await migrate(database, schema, `services/${schema}/migrations`);
+      await expect(await describeSchema(database, schema)).toMatchFileSnapshot(`../fixtures/schemas/${schema}.txt`);
+    } finally {
+      await database.end();
+    }
+  },
+);

@@ -1,5 +1,5 @@
 /** Two replicas of identity for tests of apps and of OAuth, with apps that are made and installed by RPC. */
-import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { fromBinary, type Message, type MessageInitShape } from "@bufbuild/protobuf";
 import { inject } from "vitest";
 import { AppType, type App, type CreateAppRequestSchema } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
@@ -13,7 +13,7 @@ import { createDatabase } from "./database.ts";
 import { testCall } from "./daybook.ts";
 import { startIdentity, type TestIdentity } from "./identity.ts";
 
-export type NewApp = MessageInitShape<typeof CreateAppRequestSchema>;
+export type NewApp = Exclude<MessageInitShape<typeof CreateAppRequestSchema>, Message>;
 
 export interface AppIdentity {
   url: string;

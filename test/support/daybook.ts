@@ -18,11 +18,12 @@ import { createApi, type Api } from "./api.ts";
 /** Addresses of a Daybook in other processes. */
 export interface DaybookAddresses {
   gatewayUrl: string;
-  /** RPC over HTTP/2. A single process has one address for all four. */
+  /** RPC over HTTP/2. A single process has one address for all five. */
   identityUrl: string;
   profileUrl: string;
   eventUrl: string;
   metricUrl: string;
+  webhookUrl: string;
   internalToken: string;
   databaseUrl: string;
 }
@@ -74,7 +75,7 @@ export function describeOnce(name: string, suite: Suite): void {
   });
 }
 
-/** Runs a suite against the mesh of five. For what depends on the timing of messages. */
+/** Runs a suite against the mesh of six. For what depends on the timing of messages. */
 export function describeOnMesh(name: string, suite: Suite): void {
   let daybook: TestDaybook | undefined;
   describe(`${name} (mesh)`, () => {
@@ -103,6 +104,7 @@ export async function startSingleProcess(
       bootstrapKeys: { live: `sk_live_${"a".repeat(40)}`, test: `sk_test_${"a".repeat(40)}` },
       limits: { ordinary: 1_000_000, backfill: 1_000_000 },
       event: { retentionMonths: undefined },
+      webhook: { allowedNetworks: [] },
       log: createLog("test", "error"),
       registry: createRegistry(),
       ...options,
@@ -128,6 +130,7 @@ export function connectTo(addresses: DaybookAddresses): TestDaybook {
     profiles: transportTo(addresses.profileUrl),
     events: transportTo(addresses.eventUrl),
     metrics: transportTo(addresses.metricUrl),
+    webhooks: transportTo(addresses.webhookUrl),
   });
   return toTestDaybook(gatewayUrl, databaseUrl, identity, clients);
 }

@@ -6,7 +6,7 @@ import type { Instant } from "#shared/values/time.ts";
 const rowsPerTable = 10_000;
 /**
  * Fills the tables of a schema with rows of one property, from an instant on. Nullable columns are null, except the
- * profiles of events.
+ * profiles of events, and the secrets of endpoints.
  */
 export async function fillTables(client: pg.Client, schema: string, property: Uuid, from: Instant): Promise<void> {
   const { rows } = await client.query<{ table_name: string; columns: { name: string; type: string }[] }>(
@@ -14,7 +14,7 @@ export async function fillTables(client: pg.Client, schema: string, property: Uu
             json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, NULL)) ORDER BY a.attnum) AS columns
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-       AND c.relname <> 'migrations' AND (a.attnotnull OR a.attname = 'profile_id')
+       AND c.relname <> 'migrations' AND (a.attnotnull OR a.attname = 'profile_id' OR c.relname = 'endpoints' AND a.attname = 'secret')
      GROUP BY c.oid ORDER BY EXISTS (SELECT FROM pg_constraint WHERE confrelid = c.oid) DESC`,
     [schema],
   );
@@ -35,6 +35,13 @@ const texts: Record<string, string> = {
   default_currency: "EUR",
   type: "public",
   "oauth_artifacts.kind": "access_token",
+  "endpoints.status": "enabled",
+  "deliveries.status": "delivered",
+  "deliveries.trigger": "live",
+  "replays.status": "complete",
+  "privacy_requests.type": "erasure",
+  "privacy_requests.status": "completed",
+  step: "close",
 };
 
 function valueOf(table: string, column: string, type: string, property: Uuid, from: Instant): string {

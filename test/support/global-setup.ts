@@ -1,4 +1,4 @@
-/** Starts what all test files share: PostgreSQL, nats-server, a single process, and a mesh of five. */
+/** Starts what all test files share: PostgreSQL, nats-server, a single process, and a mesh of six. */
 import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";

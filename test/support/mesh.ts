@@ -1,4 +1,4 @@
-/** Runs a mesh: five processes over one PostgreSQL and one NATS, with RPC over HTTP/2. */
+/** Runs a mesh: six processes over one PostgreSQL and one NATS, with RPC over HTTP/2. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import type { DaybookAddresses } from "./daybook.ts";
@@ -9,7 +9,7 @@ import { startProxy, type Proxy } from "./proxy.ts";
 export interface MeshAddresses extends DaybookAddresses {
   /** Probes and metrics of the event service, over HTTP/1.1. */
   eventInternalUrl: string;
-  /** The same for all five. */
+  /** The same for all six. */
   internalUrls: string[];
 }
 
@@ -23,6 +23,8 @@ export interface KillableMesh {
   secondGatewayUrl: string;
   /** Probes and metrics of a process. */
   internalUrl(name: ProcessName): string;
+  /** What the processes that run have logged. */
+  output(): string;
 }
 
 /** A mesh whose processes can be replaced under load. A proxy in front of each forwards to its newest copy. */
@@ -41,7 +43,7 @@ export interface RollingMesh {
 // Many processes may start at once, on a busy machine.
 const startTimeoutMs = 90_000;
 
-export const serviceNames = ["identity", "profile", "event", "metric"] as const;
+export const serviceNames = ["identity", "profile", "event", "metric", "webhook"] as const;
 
 export const names = [...serviceNames, "gateway"] as const;
 type CoreName = (typeof names)[number];
@@ -91,6 +93,7 @@ export async function startKillableMesh(
     addresses: addressesOf(url, internalUrl, databaseUrl),
     secondGatewayUrl: url("gateway2"),
     internalUrl,
+    output: () => [...processes.values()].map(({ output }) => output()).join("\n"),
     kill,
     async restart(name) {
       await kill(name);
@@ -125,6 +128,7 @@ function settingsOf({ databaseUrl, natsUrl, env = {} }: MeshServers, url: UrlOf)
     PROFILE_URL: url("profile"),
     EVENT_URL: url("event"),
     METRIC_URL: url("metric"),
+    WEBHOOK_URL: url("webhook"),
     ...env,
   };
 }
@@ -136,6 +140,7 @@ function addressesOf(url: UrlOf, internalUrl: UrlOf, databaseUrl: string): MeshA
     profileUrl: url("profile"),
     eventUrl: url("event"),
     metricUrl: url("metric"),
+    webhookUrl: url("webhook"),
     eventInternalUrl: internalUrl("event"),
     internalUrls: names.map(internalUrl),
     internalToken,

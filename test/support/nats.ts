@@ -171,8 +171,10 @@ export function listConsumers(url: string): Promise<{ name: string; subject: str
   });
 }
 
-/** Captures the first message of each subject. @returns a function that stops this and returns them. */
-export async function captureMessages(url: string): Promise<() => Promise<ReadonlyMap<string, Msg>>> {
+/** Captures the first message of each subject. @returns what was captured so far, and a function that stops this. */
+export async function captureMessages(
+  url: string,
+): Promise<{ captured: ReadonlyMap<string, Msg>; stop: () => Promise<void> }> {
   const connection = await connect({ servers: url });
   const captured = new Map<string, Msg>();
   connection.subscribe("daybook.>", {
@@ -181,10 +183,7 @@ export async function captureMessages(url: string): Promise<() => Promise<Readon
     },
   });
   await connection.flush();
-  return async () => {
-    await connection.drain();
-    return captured;
-  };
+  return { captured, stop: () => connection.drain() };
 }
 
 /** Publishes messages to the stream, each under a new id unless it has one. */

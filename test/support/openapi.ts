@@ -120,3 +120,13 @@ export async function readOpenApi(api: Api): Promise<OpenApi> {
     },
   };
 }
+
+/** The path of an operation with a value for each parameter in it: that of its example, unless another is given. */
+export function fillPath(
+  { path, parameters }: DescribedOperation,
+  valueOf: (parameter: Parameter) => string = ({ example }) => String(example),
+): string {
+  return parameters
+    .filter((parameter) => parameter.in === "path")
+    .reduce((filled, parameter) => filled.replace(`{${parameter.name}}`, valueOf(parameter)), path);
+}

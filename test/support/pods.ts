@@ -109,7 +109,7 @@ export function environmentOf(
 }
 
 /** Connections that a process opens at most, if DATABASE_CONNECTIONS_MAX says nothing. */
-export const connectionsDefault = { service: 10, one: 38 } as const;
+export const connectionsDefault = { service: 10, one: 44 } as const;
 
 /** Grace for a pod's end, and what its preStop takes of it, in seconds. */
 export function graceOf({ pod, container }: Workload): { graceS: number; preStopS: number } {

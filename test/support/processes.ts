@@ -31,7 +31,12 @@ export const inheritedEnv = {
 
 /** Starts `node` with a file of this project. `close` sends SIGTERM, then SIGKILL. */
 export function startNode(file: string, env: Record<string, string>, words: readonly string[] = []): RunningProcess {
-  const child = spawn(process.execPath, [file, ...words], {
+  return startProgram(process.execPath, [file, ...words], env);
+}
+
+/** The same for a program of any kind. */
+export function startProgram(program: string, words: readonly string[], env: Record<string, string>): RunningProcess {
+  const child = spawn(program, words, {
     env: { ...inheritedEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

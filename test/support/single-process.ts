@@ -30,5 +30,14 @@ export async function startOneProcess(
   const { services_url: url, internal_token: internalToken } = JSON.parse(
     await readFile(join(folder, "connection.json"), "utf8"),
   ) as { services_url: string; internal_token: string };
-  return { gatewayUrl, identityUrl: url, profileUrl: url, eventUrl: url, metricUrl: url, internalToken, databaseUrl };
+  return {
+    gatewayUrl,
+    identityUrl: url,
+    profileUrl: url,
+    eventUrl: url,
+    metricUrl: url,
+    webhookUrl: url,
+    internalToken,
+    databaseUrl,
+  };
 }

@@ -16,7 +16,7 @@ import { createPartitions } from "../../services/event/maintenance.ts";
 
 /** How many partitions each table has. */
 export const partitions = 4;
-const schemas = ["identity", "profile", "event", "metric"];
+const schemas = ["identity", "profile", "event", "metric", "webhook"];
 
 /** Migrates all schemas of a database, and creates the partitions of events. */
 export async function migrateAll(url: string): Promise<void> {

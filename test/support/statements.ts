@@ -8,25 +8,30 @@ import { newUuid } from "#shared/values/ids.ts";
 import { eventJobs } from "../../services/event/jobs.ts";
 import { aggregateEvents, type AggregateValues } from "../../services/event/sql/aggregate.ts";
 import { listEvents, type ListValues as EventListValues } from "../../services/event/sql/list.ts";
+import { listWrites, type RejectedListValues } from "../../services/event/sql/rejected-writes.ts";
 import { importJobs } from "../../services/profile/imports.ts";
+import { listRequests } from "../../services/profile/sql/privacy-requests.ts";
 import { listProfiles, type ListValues as ProfileListValues } from "../../services/profile/sql/list.ts";
 
-const services = ["identity", "profile", "event", "metric"];
+const services = ["identity", "profile", "event", "metric", "webhook"];
+
+const outboxes = ["event.outbox", "profile.outbox", "metric.outbox"];
 
 /** Statements that the relay leaves out where `findSpread` says that the table is spread. */
-export const oneServerOnly = ["event.outbox", "profile.outbox"].flatMap((outbox) =>
+export const oneServerOnly = outboxes.flatMap((outbox) =>
   ["takeOfAll", "removeOfAll", "noteOfAll"].map((name) => `${outbox}: ${name}`),
 );
 
 /** Statements of many properties, by the reason. */
 export const manyProperties: Record<string, readonly string[]> = {
   "looks for properties that have work": [
-    "event.outbox: waiting",
-    "profile.outbox: waiting",
+    ...outboxes.map((outbox) => `${outbox}: waiting`),
     "metric/sql/properties: findSilentRebuilds",
     "metric/sql/properties: findPropertyIds",
+    "event/sql/rejected-counts: findDueReports",
+    "profile/sql/privacy-work: findDueRequests",
   ],
-  "the sweep of an outbox: sequences count over all properties": ["event.outbox", "profile.outbox"].flatMap((outbox) =>
+  "the sweep of an outbox: sequences count over all properties": outboxes.flatMap((outbox) =>
     [
       "nextPublished",
       "lastPublished",
@@ -40,17 +45,24 @@ export const manyProperties: Record<string, readonly string[]> = {
   ),
   "runs only where one server has all properties": oneServerOnly,
   "tells operators of all properties": [
-    ...["event.outbox", "profile.outbox"].flatMap((outbox) =>
-      ["count", "measure", "size", "failing"].map((name) => `${outbox}: ${name}`),
-    ),
+    ...outboxes.flatMap((outbox) => ["count", "measure", "size", "failing"].map((name) => `${outbox}: ${name}`)),
     "metric/sql/properties: describeBuilding",
+    "webhook/sql/deliveries: measurePending",
+    "webhook/sql/health: countOpen",
+    "profile/sql/privacy-requests: countRequests",
   ],
   "finds what has expired, of all properties": [
     "event/sql/dedupe-keys: findExpiredKeys",
+    "event/sql/rejected-counts: findOldCounts",
+    "event/sql/rejected-counts: findOldReports",
+    "event/sql/rejected-counts: findOldTold",
+    "event/sql/rejected-writes: findOldPayloads",
+    "event/sql/rejected-writes: findOldWrites",
     "event.jobs: findOld",
     "profile.import_jobs: findOld",
     "metric/sql/operations: operations: findExpired",
     "profile/sql/operations: operations: findExpired",
+    "profile/sql/privacy-work: findEndedStreams",
   ],
   "a delivery has messages of several properties": [
     "metric/sql/operations: operations: record",
@@ -58,7 +70,27 @@ export const manyProperties: Record<string, readonly string[]> = {
     "metric/sql/properties: readProperties",
     "metric/sql/properties: addProperties",
   ],
-  "reads no row": ["event/sql/events: probe", "profile/sql/profiles: probe", "metric/sql/metrics: probe"],
+  "looks for endpoints that have work": [
+    "webhook/sql/apps: findEnding",
+    "webhook/sql/apps: findOfApps",
+    "webhook/sql/deliveries: findDue",
+    "webhook/sql/health: readSending",
+    "webhook/sql/owners: pageOwned",
+    "webhook/sql/properties: pageProperties",
+    "webhook/sql/replays: findProcessing",
+    "webhook/sql/settling: findDeleted",
+    "webhook/sql/settling: findUnsettled",
+  ],
+  "finds the endpoints of the properties of a delivery": [
+    "webhook/sql/messages: findSubscribers",
+    "webhook/sql/properties: findProperties",
+  ],
+  "reads no row": [
+    "event/sql/events: probe",
+    "profile/sql/profiles: probe",
+    "metric/sql/metrics: probe",
+    "webhook/sql/endpoints: probe",
+  ],
 };
 
 /** The texts of all statements by name, such as `event/sql/list: form 3`. */
@@ -71,10 +103,11 @@ export async function allStatements(): Promise<Map<string, string>> {
       addAll(found, `${service}/sql/${file.replace(".ts", "")}`, module);
     }
   }
-  for (const schema of ["event", "profile"]) addAll(found, `${schema}.outbox`, outboxStatements(schema));
+  for (const schema of ["event", "profile", "metric"]) addAll(found, `${schema}.outbox`, outboxStatements(schema));
   addAll(found, "event.jobs", eventJobs.statements);
   addAll(found, "profile.import_jobs", importJobs.statements);
-  for (const [name, build] of Object.entries({ listedEvents, listedProfiles, aggregatedEvents })) {
+  const lists = { listedEvents, listedRejections, listedProfiles, listedRequests, aggregatedEvents };
+  for (const [name, build] of Object.entries(lists)) {
     for (const [index, text] of [...(await build())].entries()) found.set(`${name} ${index}`, text);
   }
   return found;
@@ -133,6 +166,18 @@ async function listedEvents(): Promise<Set<string>> {
   return texts;
 }
 
+async function listedRejections(): Promise<Set<string>> {
+  const { texts, database } = noting();
+  const filters = ["request_id", "client_reference", "param", "event_type", "code", "operation", "key_id"] as const;
+  for (const filter of [undefined, ...filters])
+    for (const severity of [undefined, 1])
+      for (const rejectedAt of ranges) {
+        const values: RejectedListValues = { property: id, from: id, before: id, rejectedAt, severity, limit: 1 };
+        await listWrites(database, { ...values, ...(filter && { [filter]: "a" }) });
+      }
+  return texts;
+}
+
 async function listedProfiles(): Promise<Set<string>> {
   const { texts, database } = noting();
   const afters = { created_at: [now, id], updated_at: [now, id], id: [id], email: ["a"], without_email: [id] };
@@ -153,6 +198,21 @@ async function listedProfiles(): Promise<Set<string>> {
                 after,
               };
               await listProfiles(database, { sort, ascending }, values);
+            }
+  return texts;
+}
+
+async function listedRequests(): Promise<Set<string>> {
+  const { texts, database } = noting();
+  for (const type of [undefined, "erasure"] as const)
+    for (const statuses of [undefined, ["failed"]] as const)
+      for (const profile of [undefined, id])
+        for (const reference of [undefined, "a"])
+          for (const range of ranges)
+            for (const after of [undefined, id]) {
+              const [dueAt, createdAt] = [range, range];
+              const values = { property: id, type, statuses, profile, reference, dueAt, createdAt, after, limit: 1 };
+              await listRequests(database, values);
             }
   return texts;
 }

@@ -9,6 +9,7 @@ import {
   type Installation,
 } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
+import { WebhookService } from "#proto/daybook/webhook/v1/webhook_pb.ts";
 import { formatTimestamp } from "#shared/values/time.ts";
 import { audit } from "../audit.ts";
 import {
@@ -20,6 +21,7 @@ import {
   type OperatorServices,
   type Result,
 } from "../command.ts";
+import { readGrace } from "../grace.ts";
 import { UsageError } from "../usage.ts";
 
 const pageItems = 500;
@@ -61,11 +63,12 @@ export const appCommands: readonly Command[] = [
     summary: "makes an app, and shows the secret of a confidential one, this once",
     words: [1, 1],
     options: ["type", "redirect-uris", "scopes"],
-    optional: ["description", "homepage"],
+    optional: ["description", "homepage", "webhook-url", "webhook-types"],
     async run(services, { words: [name = ""], options }) {
       const { type = "" } = options;
       if (!Object.hasOwn(types, type)) throw new UsageError(`--type is ${Object.keys(types).join(" or ")}.`);
-      const request = { name, type: types[type as keyof typeof types], ...readFields(options) };
+      const webhook = readWebhook(options, undefined);
+      const request = { name, type: types[type as keyof typeof types], ...readFields(options), ...webhook };
       const { app, secret } = await services.apps.createApp(request);
       const shown = showApp(required(app));
       await audit(services, method.createApp, { targetIds: [shown.id] });
@@ -75,12 +78,31 @@ export const appCommands: readonly Command[] = [
   {
     name: "apps update",
     usage: "<app id>",
-    summary: "changes what is said; an empty --homepage removes it, and installations keep their scopes",
+    summary:
+      "changes what is said; an empty --homepage or --webhook-url removes it, and installations keep their scopes",
     words: [1, 1],
     options: [],
-    optional: ["name", "redirect-uris", "scopes", "description", "homepage"],
-    run: (services, { words: [appId = ""], options }) =>
-      update(services, { appId, name: options.name, ...readFields(options) }),
+    optional: ["name", "redirect-uris", "scopes", "description", "homepage", "webhook-url", "webhook-types"],
+    async run(services, { words: [appId = ""], options }) {
+      const isOfWebhook = options["webhook-url"] !== undefined || options["webhook-types"] !== undefined;
+      const known = isOfWebhook ? (await services.apps.getApp({ appId })).app : undefined;
+      const fields = { ...readFields(options), ...readWebhook(options, known?.webhook) };
+      return update(services, { appId, name: options.name, ...fields });
+    },
+  },
+  {
+    name: "apps webhook-secret",
+    usage: "<app id>",
+    summary: "gives the webhook of an app a new secret, and shows it, this once",
+    words: [1, 1],
+    options: [],
+    optional: ["grace"],
+    async run(services, { words: [appId = ""], options: { grace } }) {
+      const graceSeconds = readGrace(grace);
+      const { secret } = await services.webhooks.rotateAppWebhookSecret({ appId, graceSeconds });
+      await audit(services, WebhookService.method.rotateAppWebhookSecret, { targetIds: [appId.toLowerCase()] });
+      return { text: `${secret}\nThe secret is shown this once.`, json: { app_id: appId.toLowerCase(), secret } };
+    },
   },
   {
     name: "apps suspend",
@@ -182,6 +204,14 @@ function readFields(options: Arguments["options"]) {
   };
 }
 
+/** What options say of a webhook. What they leave out stays as it is. */
+function readWebhook(options: Arguments["options"], known: App["webhook"]) {
+  const { "webhook-url": url = known?.url, "webhook-types": wanted } = options;
+  if (url === undefined && wanted === undefined) return {};
+  if (url === undefined) throw new UsageError("--webhook-types needs --webhook-url.");
+  return { webhook: { url, types: wanted === undefined ? (known?.types ?? []) : readList(wanted) } };
+}
+
 function timeOf(time: App["createdAt"]): string | null {
   return time ? formatTimestamp(time) : null;
 }
@@ -194,6 +224,7 @@ function showApp(app: App) {
     homepage_url: app.homepageUrl ?? null,
     redirect_uris: app.redirectUris,
     scopes: app.scopes,
+    webhook: app.webhook ? { url: app.webhook.url, types: app.webhook.types } : null,
     type: app.type === AppType.PUBLIC ? "public" : "confidential",
     status: app.status === AppStatus.ACTIVE ? "active" : "suspended",
     secrets: app.secrets.map(({ id, displayPrefix, createdAt }) => ({
@@ -216,6 +247,7 @@ function appText(app: ReturnType<typeof showApp>): string {
     ...(app.description === "" ? [] : [app.description]),
     ...(app.homepage_url === null ? [] : [app.homepage_url]),
     ...app.redirect_uris.map((uri) => `sends browsers back to ${uri}`),
+    ...(app.webhook === null ? [] : [`is sent ${app.webhook.types.join(",")} at ${app.webhook.url}`]),
     ...app.secrets.map(({ id, prefix, created_at: made }) => `secret ${id}  ${prefix}…  made ${made}`),
   ].join("\n");
 }

@@ -11,7 +11,7 @@ export const busCommands: readonly Command[] = [
     words: [0, 0],
     options: [],
     async run({ outboxes }) {
-      const answers = await Promise.all([outboxes.event, outboxes.profile].map((client) => client.describeBus({})));
+      const answers = await Promise.all(Object.values(outboxes).map((client) => client.describeBus({})));
       const shown = showStatus(answers);
       return { text: statusText(shown), json: shown };
     },
@@ -26,6 +26,7 @@ export const busCommands: readonly Command[] = [
       const republished = {
         event: await republish(outboxes, "event"),
         profile: await republish(outboxes, "profile"),
+        metric: await republish(outboxes, "metric"),
       };
       const lines = Object.entries(republished).map(
         ([name, count]) => `${name}: ${count} messages are published again.`,
@@ -56,7 +57,10 @@ export const busCommands: readonly Command[] = [
   },
 ];
 
-async function republish(outboxes: OperatorServices["outboxes"], outbox: "event" | "profile"): Promise<number> {
+async function republish(
+  outboxes: OperatorServices["outboxes"],
+  outbox: keyof OperatorServices["outboxes"],
+): Promise<number> {
   let republished = 0;
   let step = await outboxes[outbox].republish({ outbox });
   republished += step.republished;
@@ -72,7 +76,8 @@ async function republish(outboxes: OperatorServices["outboxes"], outbox: "event"
  * and the first answer from a reachable bus counts.
  */
 function showStatus(answers: readonly DescribeBusResponse[]) {
-  const outboxes = new Map(answers.flatMap((answer) => answer.outboxes).map((outbox) => [outbox.name, outbox]));
+  const told = answers.flatMap((answer) => answer.outboxes).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const outboxes = new Map(told.map((outbox) => [outbox.name, outbox]));
   const bus = answers.find(({ away }) => away === undefined) ?? answers[0];
   return {
     bus: bus?.away ?? "ok",

@@ -209,6 +209,7 @@ function showEntry(entry: AuditEntry) {
     at: timeOf(entry.at),
     member_id: entry.memberId ?? null,
     member_email: entry.memberEmail ?? null,
+    actor_id: entry.actorId ?? null,
     property_id: entry.propertyId ?? null,
     action: entry.action,
     target_ids: entry.targetIds,
@@ -219,6 +220,6 @@ function showEntry(entry: AuditEntry) {
 }
 
 function entryLine(entry: ReturnType<typeof showEntry>): string {
-  const { at, member_email: email, member_id: member, action, target_ids: targets, succeeded } = entry;
-  return [at, email ?? member ?? "operator", action, ...targets, ...(succeeded ? [] : ["refused"])].join("  ");
+  const { at, member_email: email, member_id: member, actor_id: actor, action, target_ids: targets, succeeded } = entry;
+  return [at, email ?? member ?? actor ?? "operator", action, ...targets, ...(succeeded ? [] : ["refused"])].join("  ");
 }

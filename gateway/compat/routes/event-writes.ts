@@ -10,6 +10,7 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
+import { jobOriginOf } from "../../rejections/operation-name.ts";
 import {
   countEvents,
   directIdentifier,
@@ -97,7 +98,7 @@ export const eventWriteRoutes = [
     const found = await findGiven(exchange, entries);
     const jobId = jobIdOf(request);
     const items = entries.flatMap((entry, index) => toItems(propertyId, entry, found.get(index)?.id));
-    await services.events.createEventJob({ propertyId, jobId, items });
+    await services.events.createEventJob({ propertyId, jobId, items, origin: jobOriginOf(request) });
     const attributes = { total_count: items.length };
     // Without a link, because these jobs cannot be read, as on the other platform.
     return sendDocument(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });

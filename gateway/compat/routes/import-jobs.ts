@@ -3,6 +3,7 @@ import { ImportItemSchema, type ImportItem } from "#proto/daybook/profile/v1/pro
 import { isJsonObject } from "#shared/json/json.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { givenId, readProfile } from "../bodies.ts";
+import { jobOriginOf } from "../../rejections/operation-name.ts";
 import { importErrorResource, jobResource, originalJson, toStatuses } from "../convert/jobs.ts";
 import { toUpdateRequest, toUpsertRequest } from "../convert/profile-requests.ts";
 import { exampleImport } from "../examples.ts";
@@ -95,7 +96,7 @@ const base = "/profile-bulk-import-jobs";
 
 export const importJobRoutes = [
   route("POST", base, createJob, async ({ request, reply, propertyId, services, query, links, body: items }) => {
-    const wanted = { propertyId, jobId: jobIdOf(request), items };
+    const wanted = { propertyId, jobId: jobIdOf(request), items, origin: jobOriginOf(request) };
     const { job } = await services.profiles.createImportJob(wanted, () => itemsPointer);
     if (!job) throw new Error("the job was not returned");
     const self = linkTo(links, job.id);

@@ -14,8 +14,6 @@ export interface Screen {
   group: "Data" | "Setup" | "Team";
   /** Only members with one of these rights in the property see it in the navigation. Absent: all. */
   rights?: readonly string[];
-  /** Further states that the tests open, as search parameters; without any it is opened too. */
-  states?: readonly string[];
 }
 
 export const screens = {
@@ -26,7 +24,6 @@ export const screens = {
     letter: "e",
     group: "Data",
     rights: ["events:read"],
-    states: ["live=on", "type=no.such&range=24h", "event=evt_00000000000000000000000000"],
   },
   profiles: {
     path: "profiles",
@@ -34,7 +31,6 @@ export const screens = {
     letter: "p",
     group: "Data",
     rights: ["profiles:read"],
-    states: ["status=merged", "status=redacted&sort=updated", "tag=vip&created=7d&order=oldest"],
   },
   metrics: {
     path: "metrics",
@@ -42,7 +38,6 @@ export const screens = {
     letter: "m",
     group: "Data",
     rights: ["metrics:read"],
-    states: ["find=nothing-is-like-this", "create=yes"],
   },
   schemas: {
     path: "schemas",
@@ -50,7 +45,13 @@ export const screens = {
     letter: "h",
     group: "Data",
     rights: ["schemas:read"],
-    states: ["show=conflicts", "of=profile"],
+  },
+  rejected: {
+    path: "rejected",
+    title: "Rejected writes",
+    letter: "r",
+    group: "Data",
+    rights: ["rejected_writes:read"],
   },
   jobs: {
     path: "jobs",
@@ -58,7 +59,13 @@ export const screens = {
     letter: "j",
     group: "Data",
     rights: ["imports:read"],
-    states: ["of=events", "state=running"],
+  },
+  privacy: {
+    path: "privacy",
+    title: "Privacy",
+    letter: "v",
+    group: "Data",
+    rights: ["privacy:read"],
   },
   keys: {
     path: "keys",
@@ -66,7 +73,6 @@ export const screens = {
     letter: "k",
     group: "Setup",
     rights: ["keys:manage"],
-    states: ["show=ended", "create=yes"],
   },
   apps: {
     path: "apps",
@@ -74,16 +80,21 @@ export const screens = {
     letter: "i",
     group: "Setup",
     rights: ["apps:manage"],
-    states: ["show=all", "find=nothing-is-like-this", "in=all", "in=all&create=yes"],
   },
-  settings: { path: "settings", title: "Settings", letter: "s", group: "Setup", states: ["create=yes"] },
+  webhooks: {
+    path: "webhooks",
+    title: "Webhooks",
+    letter: "w",
+    group: "Setup",
+    rights: ["webhooks:manage"],
+  },
+  settings: { path: "settings", title: "Settings", letter: "s", group: "Setup" },
   members: {
     path: "members",
     title: "Members",
     letter: "t",
     group: "Team",
     rights: ["members:manage"],
-    states: ["invite=yes"],
   },
   audit: {
     path: "audit",
@@ -91,7 +102,6 @@ export const screens = {
     letter: "a",
     group: "Team",
     rights: ["audit:read"],
-    states: ["in=all"],
   },
   operate: { path: "operate", title: "Operate", letter: "x", group: "Team", rights: ["operate"] },
   account: { path: "account", title: "Account", letter: "u", group: "Team" },

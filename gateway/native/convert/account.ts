@@ -2,7 +2,7 @@ import { Mode, type Key, type Property } from "#proto/daybook/identity/v1/identi
 import type { Caller } from "../../callers.ts";
 import type { Account } from "../../surface/account.ts";
 import { installationFields } from "./apps.ts";
-import { timeOrNull } from "./text.ts";
+import { timeOrNull } from "#shared/wire/text.ts";
 
 /** A property, and the key or installation that calls, as JSON text. @param calling whose limits and scopes hold. */
 export function accountJson({ property, caller }: Account, { limits, scopes }: Caller): string {

@@ -12,7 +12,7 @@ import { fieldOfSegments } from "#shared/values/event-field.ts";
 import { textProblem } from "#shared/json/json.ts";
 import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import type { MetricAggregateCreate } from "../metric-schemas.ts";
-import { timeJson, timeText } from "./text.ts";
+import { timeJson, timeText } from "#shared/wire/text.ts";
 
 const measurementOfName = {
   count: Measurement.COUNT,

@@ -7,7 +7,7 @@ import {
   type Installation,
 } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Mode } from "#proto/daybook/identity/v1/identity_pb.ts";
-import { timeOrNull, timeText } from "./text.ts";
+import { timeOrNull, timeText } from "#shared/wire/text.ts";
 
 const reasonNames: Record<RevokedReason, string | null> = {
   [RevokedReason.UNSPECIFIED]: null,
@@ -28,6 +28,7 @@ export function appJson(app: App): string {
     homepage_url: app.homepageUrl ?? null,
     redirect_uris: app.redirectUris,
     scopes: app.scopes,
+    webhook: app.webhook ? { url: app.webhook.url, types: app.webhook.types } : null,
     type: app.type === AppType.PUBLIC ? "public" : "confidential",
     status: app.status === AppStatus.ACTIVE ? "active" : "suspended",
     created_at: timeText(app.createdAt),

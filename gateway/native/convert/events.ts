@@ -1,10 +1,10 @@
-/** Events: bodies to messages, and messages to JSON. Caller JSON stays text, so that it is not changed. */
+/** Events: bodies to messages. Caller JSON stays text, so that it is not changed. */
 import { create } from "@bufbuild/protobuf";
 import type { Static } from "typebox";
-import { EventInputSchema, type Event, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
+import { EventInputSchema, type EventInput } from "#proto/daybook/event/v1/event_pb.ts";
 import type { DaybookError } from "#shared/values/errors.ts";
 import type { EventBatchItem, EventCreate, GuideEventCreate } from "../schemas.ts";
-import { apiSource as source, textJson, timeJson } from "./text.ts";
+import { apiSource as source } from "./source.ts";
 
 export function toEventInput(
   body: Static<typeof EventCreate> | Static<typeof EventBatchItem>,
@@ -56,21 +56,4 @@ export function toGuideEventError(error: DaybookError, { profile }: Static<typeo
     "identifier.value": identifier,
   };
   return error.withParams((param) => params[param] ?? param);
-}
-
-/** JSON text of the resources shown in full within an event, or `null`. */
-export interface EventExpansion {
-  profile?: string;
-  metric?: string;
-}
-
-export function eventJson(event: Event, expansion: EventExpansion = {}): string {
-  const expanded = Object.entries(expansion).map(([name, json]) => `,"${name}":${json}`);
-  return (
-    `{"id":"${event.id}","object":"event","type":"${event.type}","profile_id":${textJson(event.profileId)}` +
-    expanded.join("") +
-    `,"properties":${event.propertiesJson},"value":${textJson(event.value)},"currency":${textJson(event.currency)}` +
-    `,"occurred_at":${timeJson(event.occurredAt)},"received_at":${timeJson(event.receivedAt)}` +
-    `,"dedupe_id":${textJson(event.dedupeId)},"source":${textJson(event.source)}}`
-  );
 }

@@ -29,7 +29,8 @@ import type {
   ProfileUpsert,
 } from "../schemas.ts";
 import { withoutHiddenAttributes } from "../../hidden-attributes.ts";
-import { apiSource as source, timeText } from "./text.ts";
+import { timeText } from "#shared/wire/text.ts";
+import { apiSource as source } from "./source.ts";
 
 const operators = {
   set: AttributeOperator.SET,

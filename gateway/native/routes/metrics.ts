@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { metricJson } from "../convert/metrics.ts";
+import { metricJson } from "#shared/wire/metrics.ts";
 import { sendData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";
 import { operation, route } from "../operation.ts";

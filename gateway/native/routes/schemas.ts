@@ -1,4 +1,4 @@
-import { eventSchemaJson } from "../convert/metrics.ts";
+import { eventSchemaJson } from "#shared/wire/metrics.ts";
 import { profileSchemaJson } from "../convert/profiles.ts";
 import { sendData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";

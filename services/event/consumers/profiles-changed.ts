@@ -26,14 +26,18 @@ export function profilesChanged(context: EventContext): BusHandler {
       await recordOnce(context, property, group.flatMap(toEvents));
       const gained = changes.flatMap(({ change }) => (change.case === "identified" ? change.value.identifiers : []));
       await link(context, property, gained);
-      for (const { profileIds, identifiers } of redactions) await redact(context, property, profileIds, identifiers);
+      for (const redaction of redactions) await redact(context, property, redaction.profileIds, redaction);
     }
   };
 }
 
 interface Redaction {
   profileIds: readonly string[];
+  /** Those that anonymous events may have. */
   identifiers: readonly Identifier[];
+  /** Everything that the person was known by. */
+  known: readonly Identifier[];
+  isRepeated: boolean;
 }
 
 /**
@@ -47,10 +51,12 @@ async function confirm(context: EventContext, property: Uuid, changes: readonly 
   const redactions: Redaction[] = [];
   for (const { profileId, change } of changes) {
     if (change.case !== "redacted") continue;
-    const { mergedProfileIds, identifiers } = change.value;
+    const { mergedProfileIds, identifiers, knownIdentifiers: known, repeated: isRepeated } = change.value;
     redactions.push({
       profileIds: await confirmRedacted(context, property, profileId, mergedProfileIds),
       identifiers,
+      known,
+      isRepeated,
     });
   }
   return redactions;

@@ -28,8 +28,8 @@ CREATE INDEX events_type ON event.events (property_id, type, occurred_at, id) WH
 -- Nearly all events come from the API, so a list of those finds them in any index.
 CREATE INDEX events_source ON event.events (property_id, source, occurred_at, id) WHERE source <> 'api';
 CREATE INDEX events_profile ON event.events (property_id, profile_id, occurred_at, id) WHERE profile_id IS NOT NULL;
--- Finds anonymous events when a profile gains their identifier.
-CREATE INDEX events_identifier ON event.events (property_id, identifier_type, identifier_value) WHERE identifier_type IS NOT NULL;
+-- Finds anonymous events when a profile gains their identifier, and in order when a person asks for them.
+CREATE INDEX events_identifier ON event.events (property_id, identifier_type, identifier_value, id) WHERE identifier_type IS NOT NULL;
 
 -- A separate table, because a unique key of a partitioned table must contain the partition key.
 CREATE TABLE event.dedupe_keys (
@@ -131,3 +131,113 @@ ALTER TABLE event.outbox ALTER COLUMN payload SET STORAGE EXTERNAL;
 -- Each row is in exactly one of these.
 CREATE INDEX outbox_waiting ON event.outbox (property_id, available_at) WHERE sequence IS NULL;
 CREATE INDEX outbox_published ON event.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;
+
+-- What a property keeps of writes that were refused. Whoever counts some locks its row, so that all limits are exact.
+CREATE TABLE event.rejected_properties (
+  property_id uuid PRIMARY KEY,
+  keeps_payloads boolean NOT NULL DEFAULT true,
+  -- The first instant of the day (UTC) that the two counts are of.
+  day_begins_at timestamptz NOT NULL,
+  -- Entries that were kept, and groups that were begun.
+  kept_count integer NOT NULL,
+  group_count integer NOT NULL
+);
+
+-- Exact counts of refused writes for each group and minute.
+CREATE TABLE event.rejected_counts (
+  property_id uuid NOT NULL,
+  minute timestamptz NOT NULL,
+  -- A digest of the columns that make the group: operation, code, param, event_type, key_id and severity.
+  group_digest bytea NOT NULL,
+  operation text NOT NULL,
+  code text NOT NULL,
+  -- With * for indexes and for names that are not plain.
+  param text,
+  event_type text,
+  -- The TypeID of a key or an installation.
+  key_id text NOT NULL,
+  key_name text NOT NULL,
+  -- The number of the enum RejectionSeverity.
+  severity smallint NOT NULL,
+  count bigint NOT NULL,
+  -- Entries that are kept of them.
+  kept_count integer NOT NULL,
+  -- How many of them no report has told yet.
+  unreported_count bigint NOT NULL,
+  first_at timestamptz NOT NULL,
+  last_at timestamptz NOT NULL,
+  PRIMARY KEY (property_id, minute, group_digest)
+);
+CREATE INDEX rejected_counts_age ON event.rejected_counts (minute);
+CREATE INDEX rejected_counts_unreported ON event.rejected_counts (property_id, key_id) WHERE unreported_count > 0;
+
+-- A key with refused writes that no report has told yet.
+CREATE TABLE event.rejected_reports (
+  property_id uuid NOT NULL,
+  key_id text NOT NULL,
+  -- When the first of them was refused.
+  first_at timestamptz NOT NULL,
+  -- When the next report of this key may be told.
+  due_at timestamptz NOT NULL,
+  -- Whether there is something to tell. A row without anything only keeps the time between two reports.
+  is_open boolean NOT NULL,
+  PRIMARY KEY (property_id, key_id)
+);
+CREATE INDEX rejected_reports_due ON event.rejected_reports (due_at);
+
+-- The ids of writes and counts that were told, so that what is told again counts once.
+CREATE TABLE event.rejected_told (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (property_id, id)
+);
+CREATE INDEX rejected_told_expiry ON event.rejected_told (expires_at);
+
+-- Some refused writes of each group and minute. The order of ids is that of their times.
+CREATE TABLE event.rejected_writes (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  rejected_at timestamptz NOT NULL,
+  group_digest bytea NOT NULL,
+  operation text NOT NULL,
+  -- Numbers of the enums RejectionSurface, RejectionSeverity and PayloadState.
+  surface smallint NOT NULL,
+  severity smallint NOT NULL,
+  status integer NOT NULL,
+  code text NOT NULL,
+  -- As in rejected_counts; the error has the field as it was told.
+  param text,
+  -- The error as protobuf.
+  error bytea NOT NULL,
+  request_id text NOT NULL,
+  item_index integer,
+  client_reference text,
+  event_type text,
+  key_id text NOT NULL,
+  key_name text NOT NULL,
+  installation_id text,
+  job_id text,
+  payload_state smallint NOT NULL,
+  PRIMARY KEY (property_id, id)
+);
+CREATE INDEX rejected_writes_age ON event.rejected_writes (id);
+CREATE INDEX rejected_writes_group ON event.rejected_writes (property_id, group_digest, id);
+-- Only statements that repeat a condition use its index, and each has at most one of them.
+CREATE INDEX rejected_writes_request ON event.rejected_writes (property_id, request_id, id) WHERE request_id <> '';
+CREATE INDEX rejected_writes_reference ON event.rejected_writes (property_id, client_reference, id) WHERE client_reference IS NOT NULL;
+CREATE INDEX rejected_writes_param ON event.rejected_writes (property_id, param, id) WHERE param IS NOT NULL;
+CREATE INDEX rejected_writes_type ON event.rejected_writes (property_id, event_type, id) WHERE event_type IS NOT NULL;
+CREATE INDEX rejected_writes_code ON event.rejected_writes (property_id, code, id) WHERE code <> '';
+CREATE INDEX rejected_writes_operation ON event.rejected_writes (property_id, operation, id) WHERE operation <> '';
+CREATE INDEX rejected_writes_key ON event.rejected_writes (property_id, key_id, id) WHERE key_id <> '';
+
+-- What was sent. A table of its own, because it is kept for a shorter time, and lists do not read it.
+CREATE TABLE event.rejected_payloads (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  -- Bytes, because it may be anything that a caller can send.
+  payload bytea NOT NULL,
+  PRIMARY KEY (property_id, id)
+);
+CREATE INDEX rejected_payloads_age ON event.rejected_payloads (id);

@@ -41,6 +41,16 @@ const findOlder = statement<[oldestKept: string], { name: string; is_pending: bo
    ORDER BY c.relname`,
 );
 
+/** The first tables that were detached, by name, and how many there are. */
+export const findDetached = statement<[limit: number], { name: string; count: number }>(
+  "event.partitions.find_detached",
+  `SELECT c.relname AS name, count(*) OVER () AS count
+   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+   WHERE n.nspname = 'event' AND c.relkind = 'r' AND c.relname ~ '^events_[0-9]{4}_[0-9]{2}$'
+     AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhrelid = c.oid AND NOT i.inhdetachpending)
+   ORDER BY c.relname LIMIT $1`,
+);
+
 /**
  * Detaches the partitions before `oldest`, one process at a time. An interrupted detach is finished.
  * @returns the names of the detached partitions.

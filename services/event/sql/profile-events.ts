@@ -34,6 +34,7 @@ export const findAnonymousUnder = statement<
 
 /** The fields of a linked event that are counted. */
 export interface LinkedRow {
+  id: Uuid;
   type: string;
   occurred_at: Micros;
   source: string;
@@ -51,7 +52,7 @@ export const linkEvents = statement<
      SELECT id FROM event.events WHERE property_id = $1 AND identifier_type = $3 AND identifier_value = $4
      LIMIT $5
    ))
-   RETURNING type, occurred_at, source, currency`,
+   RETURNING id, type, occurred_at, source, currency`,
 );
 
 /** Deletes the personal data of events: properties and dedupe_id. Returns one row for each. */
@@ -67,6 +68,47 @@ export const emptyEvents = statement<
      LIMIT $3
    ))
    RETURNING true AS emptied`,
+);
+
+/** A page of the anonymous events under an identifier. */
+export const findAnonymousEvents = statement<
+  [property: Uuid, identifierType: string, identifierValue: string, rowsMax: number],
+  { id: Uuid }
+>(
+  "event.profile_events.find_anonymous_events",
+  `SELECT id FROM event.events WHERE property_id = $1 AND identifier_type = $2 AND identifier_value = $3 LIMIT $4`,
+);
+
+/** Counts the events of profiles that were received up to an instant. */
+export const countReceived = statement<
+  [property: Uuid, profiles: readonly Uuid[], receivedUpTo: Instant],
+  { count: number }
+>(
+  "event.profile_events.count_received",
+  `SELECT COALESCE(sum(e.count), 0)::bigint AS count
+   FROM unnest($2::uuid[]) AS whose (profile)
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS count FROM event.events
+     WHERE property_id = $1 AND profile_id = whose.profile AND received_at <= $3
+   ) e`,
+);
+
+/** Counts the anonymous events under an identifier that were received up to an instant. */
+export const countAnonymousEvents = statement<
+  [property: Uuid, identifierType: string, identifierValue: string, receivedUpTo: Instant],
+  { count: number }
+>(
+  "event.profile_events.count_anonymous_events",
+  `SELECT count(*) AS count FROM event.events
+   WHERE property_id = $1 AND identifier_type = $2 AND identifier_value = $3 AND received_at <= $4`,
+);
+
+/** Deletes the personal data of anonymous events: identifier, properties and dedupe_id. Returns one row for each. */
+export const emptyAnonymousEvents = statement<[property: Uuid, ids: readonly Uuid[]], { id: Uuid }>(
+  "event.profile_events.empty_anonymous",
+  `UPDATE event.events SET identifier_type = NULL, identifier_value = NULL, properties = '{}', dedupe_id = NULL
+   WHERE property_id = $1 AND id = ANY($2::uuid[]) AND identifier_type IS NOT NULL
+   RETURNING id`,
 );
 
 /**

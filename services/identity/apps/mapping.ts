@@ -4,10 +4,12 @@ import {
   AppSchema,
   AppStatus,
   AppType,
+  AppWebhookSchema,
   InstallationSchema,
   InstallationStatus,
   RevokedReason,
   type App,
+  type AppWebhook,
   type Installation,
 } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { encodeId } from "#shared/values/ids.ts";
@@ -38,6 +40,7 @@ export function toApp(row: AppRow, secrets: readonly AppSecretRow[]): App {
     scopes: row.scopes,
     type: typeOfName[row.type],
     status: statusOfName[row.status],
+    webhook: toWebhook(row),
     createdAt: toTimestamp(row.created_at),
     updatedAt: toTimestamp(row.updated_at),
     secrets: secrets.map((secret) => ({
@@ -46,6 +49,12 @@ export function toApp(row: AppRow, secrets: readonly AppSecretRow[]): App {
       createdAt: toTimestamp(secret.created_at),
     })),
   });
+}
+
+/** What is known of the webhook of an app; undefined without one. */
+export function toWebhook(row: Pick<AppRow, "webhook_url" | "webhook_types">): AppWebhook | undefined {
+  const { webhook_url: url, webhook_types: types } = row;
+  return url === null ? undefined : create(AppWebhookSchema, { url, types: types ?? [] });
 }
 
 export function toInstallation(row: InstallationRow): Installation {

@@ -1,4 +1,4 @@
-/** Addresses of apps: where browsers are sent back to, and the homepage. */
+/** Addresses of apps: where browsers are sent back to, where messages are sent, and the homepage. */
 
 import { shorten } from "#shared/values/wording.ts";
 
@@ -32,6 +32,11 @@ export function redirectProblem(text: string, mayBeLoopback: boolean): string | 
 export function homepageProblem(text: string): string | undefined {
   const problem = formProblem(text);
   return problem ?? (text.startsWith("https://") ? undefined : "must begin with https://");
+}
+
+/** Why messages cannot be sent to an address. Where it leads is looked at by who sends them. */
+export function webhookProblem(text: string): string | undefined {
+  return homepageProblem(text) ?? (text.includes("#") ? "must have no fragment" : undefined);
 }
 
 function formProblem(text: string): string | undefined {

@@ -3,9 +3,10 @@ import { randomBase62 } from "#shared/values/base62.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { textProblem } from "#shared/json/json.ts";
 import { isLongerThan } from "#shared/values/text.ts";
+import { typeListFaults } from "#shared/values/webhook-type-list.ts";
 import { missing, shorten } from "#shared/values/wording.ts";
 import { nameFault } from "./names.ts";
-import { homepageProblem, redirectProblem, urlLengthMax } from "./app-urls.ts";
+import { homepageProblem, redirectProblem, urlLengthMax, webhookProblem } from "./app-urls.ts";
 import { isScope, scopes as allScopes } from "./scopes.ts";
 
 export type AppTypeName = "confidential" | "public";
@@ -44,17 +45,19 @@ export interface AppFields {
   homepageUrl?: string | undefined;
   redirectUris?: readonly string[] | undefined;
   scopes?: readonly string[] | undefined;
+  webhook?: { readonly url: string; readonly types: readonly string[] } | undefined;
 }
 
 /** Every fault of what is said of an app. The length of a value is looked at before anything else of it. */
 export function faultsOfApp(fields: AppFields, type: AppTypeName): FieldError[] {
-  const { name, description, homepageUrl, redirectUris, scopes } = fields;
+  const { name, description, homepageUrl, redirectUris, scopes, webhook } = fields;
   return [
     ...[name === undefined ? undefined : nameFault(name)].filter((fault) => fault !== undefined),
     ...(description === undefined ? [] : descriptionFaults(description)),
     ...(homepageUrl === undefined ? [] : urlFaults("homepage_url", homepageUrl, homepageProblem)),
     ...(redirectUris === undefined ? [] : redirectFaults(redirectUris, type)),
     ...(scopes === undefined ? [] : scopeFaults(scopes)),
+    ...(webhook === undefined ? [] : webhookFaults(webhook)),
   ];
 }
 
@@ -74,6 +77,14 @@ function redirectFaults(uris: readonly string[], type: AppTypeName): FieldError[
     if (faults.length > 0 || uris.indexOf(uri) === index) return faults;
     return [{ ...invalid(`${param}.${index}`, "is there twice"), code: "parameter_conflict" as const }];
   });
+}
+
+function webhookFaults({ url, types }: NonNullable<AppFields["webhook"]>): FieldError[] {
+  const faults = urlFaults("webhook.url", url, webhookProblem).map((fault): FieldError => ({
+    ...fault,
+    code: "url_not_allowed",
+  }));
+  return [...faults, ...typeListFaults(types, "webhook.types")];
 }
 
 function urlFaults(param: string, text: string, problemOf: (text: string) => string | undefined): FieldError[] {

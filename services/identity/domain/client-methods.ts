@@ -3,13 +3,16 @@ import type { DescService } from "@bufbuild/protobuf";
 import { BusService } from "#proto/daybook/common/v1/bus_pb.ts";
 import { HealthService } from "#proto/daybook/common/v1/health_pb.ts";
 import { EventService } from "#proto/daybook/event/v1/event_pb.ts";
+import { RejectedWriteService } from "#proto/daybook/event/v1/rejected_pb.ts";
 import { AppService } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { ClientService } from "#proto/daybook/identity/v1/clients_pb.ts";
 import { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { MemberService } from "#proto/daybook/identity/v1/members_pb.ts";
 import { OAuthService } from "#proto/daybook/identity/v1/oauth_pb.ts";
 import { MetricService } from "#proto/daybook/metric/v1/metric_pb.ts";
+import { PrivacyService } from "#proto/daybook/profile/v1/privacy_pb.ts";
 import { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import { WebhookService } from "#proto/daybook/webhook/v1/webhook_pb.ts";
 import { DaybookError, type FieldError } from "#shared/values/errors.ts";
 import { isLongerThan } from "#shared/values/text.ts";
 
@@ -18,8 +21,11 @@ const patternLengthMax = 200;
 
 const { method: identity } = IdentityService;
 /** Services of which every method is given by its name. */
-const namedServices = [ClientService, MemberService, AppService, OAuthService];
-/** Methods that manage properties, keys, clients, members and apps. No wildcard gives them: nobody gets them unseen. */
+const namedServices = [ClientService, MemberService, AppService, OAuthService, WebhookService, PrivacyService];
+/**
+ * Methods that manage properties, keys, clients, members, apps, webhooks and privacy requests. No wildcard gives them:
+ * nobody gets them unseen.
+ */
 const onlyByName = new Set<object>([
   identity.createProperty,
   identity.updateProperty,
@@ -27,6 +33,7 @@ const onlyByName = new Set<object>([
   identity.createKey,
   identity.listKeys,
   identity.getKey,
+  identity.describeCallers,
   identity.rotateKey,
   identity.revokeKey,
   ...namedServices.flatMap(({ methods }) => methods),
@@ -37,6 +44,7 @@ const services: readonly DescService[] = [
   ...namedServices,
   ProfileService,
   EventService,
+  RejectedWriteService,
   MetricService,
   BusService,
   HealthService,

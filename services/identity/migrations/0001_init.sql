@@ -88,7 +88,8 @@ CREATE TABLE identity.operations (
   request_id text,
   -- The body for API keys that may not see identifiers, if it differs.
   masked_body text,
-  -- UUIDs of profiles and events in the answer. Redacting one of them deletes the answer.
+  -- UUIDs of profiles and events in the answer. Redacting one of them deletes the answer. An answer that may name a person
+  -- without an id, such as a refusal, has that of the property too.
   subjects uuid[],
   PRIMARY KEY (property_id, key),
   CHECK (num_nulls(status, headers, body, request_id) IN (0, 4)),
@@ -163,25 +164,29 @@ CREATE TABLE identity.password_attempts (
 ) WITH (fillfactor = 50);
 CREATE INDEX password_attempts_age ON identity.password_attempts (attempted_at);
 
--- Who did what in the dashboard. Rows are never changed, and deleted after two years.
+-- Who did what in the dashboard, and who downloaded what is kept of a person. Rows are never changed, and deleted after two years.
 CREATE TABLE identity.audit (
   -- A UUIDv7, so that entries sort by time.
   id uuid PRIMARY KEY,
   at timestamptz NOT NULL,
-  -- Without a foreign key: entries stay when a member goes. Null for an operator.
+  -- Without a foreign key: entries stay when a member goes. Null for an operator, and for a program.
   member_id uuid,
   member_email text,
+  -- The TypeID of the key or the installation of a program.
+  actor_id text,
   property_id uuid,
   action text NOT NULL,
   -- TypeIDs.
   target_ids text[] NOT NULL,
   address text NOT NULL,
   request_id text NOT NULL,
-  succeeded boolean NOT NULL
+  succeeded boolean NOT NULL,
+  CHECK (member_id IS NULL OR actor_id IS NULL)
 );
 CREATE INDEX audit_member ON identity.audit (member_id, id) WHERE member_id IS NOT NULL;
 CREATE INDEX audit_property ON identity.audit (property_id, id) WHERE property_id IS NOT NULL;
 CREATE INDEX audit_action ON identity.audit (action, id);
+CREATE INDEX audit_targets ON identity.audit USING gin (target_ids);
 
 -- Partner apps. Few, so those with some property are found by their installations.
 CREATE TABLE identity.apps (
@@ -194,9 +199,14 @@ CREATE TABLE identity.apps (
   scopes text[] NOT NULL,
   type text NOT NULL CHECK (type IN ('confidential', 'public')),
   status text NOT NULL CHECK (status IN ('active', 'suspended')),
+  -- Where messages about its installations go, and of which types.
+  webhook_url text,
+  webhook_types text[],
   created_at timestamptz NOT NULL,
-  updated_at timestamptz NOT NULL
+  updated_at timestamptz NOT NULL,
+  CHECK ((webhook_url IS NULL) = (webhook_types IS NULL))
 );
+CREATE INDEX apps_updated ON identity.apps (updated_at);
 
 -- At most two of a confidential app, and none of a public one.
 CREATE TABLE identity.app_secrets (
@@ -229,6 +239,9 @@ CREATE TABLE identity.installations (
   CHECK (num_nulls(revoked_reason, revoked_at) IN (0, 2))
 );
 CREATE INDEX installations_app ON identity.installations (app_id, id);
+-- Whoever sends webhooks reads all of them once, and then what has changed.
+CREATE INDEX installations_id ON identity.installations (id);
+CREATE INDEX installations_updated ON identity.installations (updated_at);
 
 -- Codes, tokens and requests of the authorization server in the gateways.
 CREATE TABLE identity.oauth_artifacts (

@@ -28,6 +28,7 @@ export function authenticateToken(context: ServiceContext): ServiceImpl<typeof O
       property: toJoinedProperty(row),
       leases: await leaseTo(context, row, wanted),
       now: toTimestamp(now),
+      appName: row.app_name,
     });
   };
 }

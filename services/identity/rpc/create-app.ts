@@ -13,10 +13,10 @@ import { insertApp } from "../sql/apps.ts";
 
 export function createApp({ database, clock }: ServiceContext): ServiceImpl<typeof AppService>["createApp"] {
   return async (request) => {
-    const { name, description, homepageUrl, redirectUris, scopes } = request;
+    const { name, description, homepageUrl, redirectUris, scopes, webhook } = request;
     const type = toTypeName(request.type);
     // Of an unknown type the rest is checked as of the one that may have most.
-    const faults = faultsOfApp({ name, description, homepageUrl, redirectUris, scopes }, type ?? "public");
+    const faults = faultsOfApp({ name, description, homepageUrl, redirectUris, scopes, webhook }, type ?? "public");
     if (type === undefined) {
       faults.push({ code: "parameter_invalid", message: "`type` must be confidential or public.", param: "type" });
     }
@@ -31,6 +31,8 @@ export function createApp({ database, clock }: ServiceContext): ServiceImpl<type
         redirectUris,
         [...new Set(scopes)],
         type,
+        webhook?.url ?? null,
+        webhook ? [...new Set(webhook.types)] : null,
         formatMicros(now),
       ]);
       const secret = row && type === "confidential" ? await storeSecret(tx, row.id, now) : undefined;

@@ -7,7 +7,8 @@ import { forget, forgottenIdsMax } from "../operations.ts";
 
 export function forgetAnswers(context: ServiceContext): ServiceImpl<typeof IdentityService>["forgetAnswers"] {
   return async (request) => {
-    checkItemCount(request.ids.length, forgottenIdsMax, "ids");
+    const { ids, texts, phones } = request;
+    checkItemCount(ids.length + texts.length + phones.length, forgottenIdsMax, "ids");
     return create(ForgetAnswersResponseSchema, { forgotten: await forget(context, request) });
   };
 }

@@ -18,6 +18,7 @@ export function recordAudit({ database, clock }: MemberContext): ServiceImpl<typ
       formatMicros(clock.nowMicros()),
       read.memberId,
       read.memberEmail,
+      read.actorId,
       read.propertyId,
       read.action,
       read.targetIds,

@@ -17,14 +17,21 @@ import { deleteArtifactsOfGrant } from "../sql/oauth-artifacts.ts";
 export function updateApp({ database, clock, signals }: IdentityContext): ServiceImpl<typeof AppService>["updateApp"] {
   return async (request) => {
     const id = decodeId("app", request.appId, "app_id");
-    const { name, description, homepageUrl } = request;
+    const { name, description, homepageUrl, webhook } = request;
     const redirectUris = request.redirectUris.length === 0 ? undefined : request.redirectUris;
     const scopes = request.scopes.length === 0 ? undefined : request.scopes;
     const status = toStatusName(request.status);
     const [known] = await findApp(database, [id]);
     if (!known) throw noSuchApp();
-    // The type never changes, so what it allows holds without a lock. An empty homepage is none.
-    const fields = { name, description, homepageUrl: homepageUrl || undefined, redirectUris, scopes };
+    // The type never changes, so what it allows holds without a lock. An empty homepage is none, and so is a webhook.
+    const fields = {
+      name,
+      description,
+      homepageUrl: homepageUrl || undefined,
+      redirectUris,
+      scopes,
+      webhook: webhook?.url === "" ? undefined : webhook,
+    };
     const faults = faultsOfApp(fields, known.type);
     if (status === undefined && request.status !== AppStatus.UNSPECIFIED) {
       faults.push({ code: "parameter_invalid", message: "`status` must be active or suspended.", param: "status" });
@@ -42,6 +49,8 @@ export function updateApp({ database, clock, signals }: IdentityContext): Servic
         redirectUris ?? null,
         scopes ? [...new Set(scopes)] : null,
         status ?? null,
+        webhook?.url ?? null,
+        webhook ? [...new Set(webhook.types)] : null,
       ]);
       // The update locks the app, so an installation at the same moment is either here or refused.
       return {

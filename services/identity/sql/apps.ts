@@ -15,6 +15,9 @@ export interface AppRow {
   scopes: string[];
   type: AppTypeName;
   status: AppStatusName;
+  /** Null without a webhook, as are its types. */
+  webhook_url: string | null;
+  webhook_types: string[] | null;
   created_at: Micros;
   updated_at: Micros;
 }
@@ -28,7 +31,8 @@ export interface AppSecretRow {
   created_at: Micros;
 }
 
-const columns = "id, name, description, homepage_url, redirect_uris, scopes, type, status, created_at, updated_at";
+const columns = `id, name, description, homepage_url, redirect_uris, scopes, type, status, webhook_url, webhook_types,
+  created_at, updated_at`;
 const secretColumns = "app_id, id, secret_hash, display_prefix, created_at";
 
 export const insertApp = statement<
@@ -40,12 +44,15 @@ export const insertApp = statement<
     redirectUris: readonly string[],
     scopes: readonly string[],
     type: AppTypeName,
+    webhookUrl: string | null,
+    webhookTypes: readonly string[] | null,
     now: Instant,
   ],
   AppRow
 >(
   "identity.apps.insert",
-  `INSERT INTO identity.apps (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $8) RETURNING ${columns}`,
+  `INSERT INTO identity.apps (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, 'active', $8, $9, $10, $10)
+   RETURNING ${columns}`,
 );
 
 export const findApp = statement<[id: Uuid], AppRow>(
@@ -77,7 +84,7 @@ export const listInstalledApps = statement<[property: Uuid, after: Uuid, limit: 
    ORDER BY a.id`,
 );
 
-/** Null keeps what is stored. An empty homepage removes it. */
+/** Null keeps what is stored. An empty homepage removes it, and an empty address of a webhook removes the webhook. */
 export const updateApp = statement<
   [
     id: Uuid,
@@ -88,6 +95,8 @@ export const updateApp = statement<
     redirectUris: readonly string[] | null,
     scopes: readonly string[] | null,
     status: AppStatusName | null,
+    webhookUrl: string | null,
+    webhookTypes: readonly string[] | null,
   ],
   AppRow
 >(
@@ -95,7 +104,9 @@ export const updateApp = statement<
   `UPDATE identity.apps
    SET updated_at = $2, name = coalesce($3, name), description = coalesce($4, description),
        homepage_url = nullif(coalesce($5, homepage_url), ''), redirect_uris = coalesce($6, redirect_uris),
-       scopes = coalesce($7, scopes), status = coalesce($8, status)
+       scopes = coalesce($7, scopes), status = coalesce($8, status),
+       webhook_url = nullif(coalesce($9, webhook_url), ''),
+       webhook_types = CASE WHEN $9 = '' THEN NULL ELSE coalesce($10, webhook_types) END
    WHERE id = $1
    RETURNING ${columns}`,
 );

@@ -1,4 +1,4 @@
-/** Who did what in the dashboard. */
+/** Who did what in the dashboard, and who downloaded what is kept of a person. */
 import { plannedStatement, statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
@@ -9,6 +9,7 @@ export interface AuditRow {
   at: Micros;
   member_id: Uuid | null;
   member_email: string | null;
+  actor_id: string | null;
   property_id: Uuid | null;
   action: string;
   target_ids: string[];
@@ -17,7 +18,8 @@ export interface AuditRow {
   succeeded: boolean;
 }
 
-const columns = "id, at, member_id, member_email, property_id, action, target_ids, address, request_id, succeeded";
+const columns =
+  "id, at, member_id, member_email, actor_id, property_id, action, target_ids, address, request_id, succeeded";
 
 export const insertAudit = statement<
   [
@@ -25,6 +27,7 @@ export const insertAudit = statement<
     at: Instant,
     memberId: Uuid | null,
     memberEmail: string | null,
+    actorId: string | null,
     propertyId: Uuid | null,
     action: string,
     targetIds: readonly string[],
@@ -35,12 +38,19 @@ export const insertAudit = statement<
   AuditRow
 >(
   "identity.audit.insert",
-  `INSERT INTO identity.audit (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${columns}`,
+  `INSERT INTO identity.audit (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING ${columns}`,
 );
 
 /** Newest first, before an id. Null does not filter. Planned with its values: the index depends on the filter. */
 export const listAudit = plannedStatement<
-  [before: Uuid, propertyId: Uuid | null, memberId: Uuid | null, action: string | null, limit: number],
+  [
+    before: Uuid,
+    propertyId: Uuid | null,
+    memberId: Uuid | null,
+    action: string | null,
+    targetId: string | null,
+    limit: number,
+  ],
   AuditRow
 >(
   `SELECT ${columns} FROM identity.audit
@@ -48,7 +58,8 @@ export const listAudit = plannedStatement<
      AND ($2::uuid IS NULL OR property_id = $2)
      AND ($3::uuid IS NULL OR member_id = $3)
      AND ($4::text IS NULL OR action = $4)
-   ORDER BY id DESC LIMIT $5`,
+     AND ($5::text IS NULL OR target_ids @> ARRAY[$5])
+   ORDER BY id DESC LIMIT $6`,
 );
 
 /** Gives a row for each. */

@@ -1,10 +1,12 @@
 /** Installations: the access of an app to a property, and the grant that is its last consent. */
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { ModeName } from "#shared/values/key-form.ts";
 import type { Instant } from "#shared/values/time.ts";
-import type { RevokedReasonName } from "../domain/apps.ts";
+import type { AppStatusName, RevokedReasonName } from "../domain/apps.ts";
+import type { AppRow } from "./apps.ts";
 import { lastUse } from "./caller-uses.ts";
 
 /** A row of identity.installations, with the mode of its property. */
@@ -69,6 +71,64 @@ export const listOfApp = statement<[appId: Uuid, after: Uuid, limit: number], In
      SELECT * FROM identity.installations WHERE app_id = $1 AND id > $2 ORDER BY id LIMIT $3
    ) AS i ${property}
    ORDER BY i.id`,
+);
+
+/** An installation with what its webhooks need of its app. */
+export type WebhookInstallationRow = InstallationRow &
+  Pick<AppRow, "webhook_url" | "webhook_types"> & { app_status: AppStatusName };
+
+const withWebhook = `${installationColumns}, p.mode, a.webhook_url, a.webhook_types, a.status AS app_status`;
+const app = `CROSS JOIN LATERAL (
+     SELECT webhook_url, webhook_types, status FROM identity.apps WHERE id = i.app_id LIMIT 1
+   ) AS a`;
+
+/** All installations after an id. */
+export const listOfAll = statement<[after: Uuid, limit: number], WebhookInstallationRow>(
+  "identity.installations.list_of_all",
+  `SELECT ${withWebhook}
+   FROM (SELECT * FROM identity.installations WHERE id > $1 ORDER BY id LIMIT $2) AS i ${property} ${app}
+   ORDER BY i.id`,
+);
+
+/**
+ * Those after an id that changed at an instant or later, or whose app did. A range with two ends and OFFSET make the
+ * planner find those that changed first, also before it has statistics.
+ */
+export const listChanged = statement<[since: Instant, after: Uuid, limit: number], WebhookInstallationRow>(
+  "identity.installations.list_changed",
+  `SELECT ${withWebhook}
+   FROM (
+     (SELECT * FROM (
+        SELECT * FROM identity.installations WHERE updated_at BETWEEN $1 AND 'infinity' OFFSET 0
+      ) AS own
+      WHERE id > $2 ORDER BY id LIMIT $3)
+     UNION
+     (SELECT o.* FROM (SELECT id FROM identity.apps WHERE updated_at BETWEEN $1 AND 'infinity') AS changed
+      CROSS JOIN LATERAL (
+        SELECT * FROM identity.installations WHERE app_id = changed.id AND id > $2 ORDER BY id LIMIT $3
+      ) AS o
+      ORDER BY o.id LIMIT $3)
+     ORDER BY id LIMIT $3
+   ) AS i ${property} ${app}
+   ORDER BY i.id`,
+);
+
+const wanted = columns(1, { property_id: "uuid", id: "uuid" });
+
+/** What some installations may do now. Those that are not there give no row. */
+export const describeInstallations = statement<
+  [wanted: Rows<typeof wanted>],
+  { id: Uuid; name: string; scopes: string[]; active: boolean }
+>(
+  "identity.installations.describe",
+  `SELECT i.id, a.name, i.scopes, i.revoked_at IS NULL AND a.status = 'active' AS active
+   FROM ${wanted.as("w")}
+   CROSS JOIN LATERAL (
+     SELECT id, app_id, scopes, revoked_at FROM identity.installations
+     WHERE property_id = w.property_id AND id = w.id LIMIT 1
+   ) AS i
+   CROSS JOIN LATERAL (SELECT name, status FROM identity.apps WHERE id = i.app_id LIMIT 1) AS a`,
+  wanted,
 );
 
 /** Reads and locks the installation of an app in a property. */

@@ -1,3 +1,4 @@
+import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
@@ -88,6 +89,23 @@ export const listKeys = statement<[property: Uuid, after: Uuid | null, limit: nu
 export const revokeKey = statement<[property: Uuid, id: Uuid, now: Instant], KeyRow>(
   "identity.keys.revoke",
   `UPDATE identity.keys SET revoked_at = coalesce(revoked_at, $3) WHERE property_id = $1 AND id = $2 RETURNING ${row}`,
+);
+
+const wanted = columns(2, { property_id: "uuid", id: "uuid" });
+
+/** What some keys may do at an instant. Those that are not there give no row. */
+export const describeKeys = statement<
+  [now: Instant, wanted: Rows<typeof wanted>],
+  { id: Uuid; name: string; scopes: string[]; active: boolean }
+>(
+  "identity.keys.describe",
+  `SELECT k.id, k.name, k.scopes, k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1) AS active
+   FROM ${wanted.as("w")}
+   CROSS JOIN LATERAL (
+     SELECT id, name, scopes, revoked_at, expires_at FROM identity.keys
+     WHERE property_id = w.property_id AND id = w.id LIMIT 1
+   ) AS k`,
+  wanted,
 );
 
 /** Reads and locks a key. */

@@ -14,6 +14,7 @@ export type AccessTokenRow = InstallationRow &
     expires_at: Micros;
     /** Null until its first use. */
     used_at: Micros | null;
+    app_name: string;
   };
 
 /**
@@ -88,13 +89,14 @@ export const findConsumed = statement<
 /** Expired tokens, and those of a grant that has ended or of an app that is suspended, give no row. */
 export const findAccessToken = statement<[idHash: Buffer, now: Instant], AccessTokenRow>(
   "identity.oauth_artifacts.find_access_token",
-  `SELECT ${installationColumns}, ${propertyColumns}, a.scopes AS token_scopes, a.expires_at, a.used_at
+  `SELECT ${installationColumns}, ${propertyColumns}, a.scopes AS token_scopes, a.expires_at, a.used_at,
+     app.name AS app_name
    FROM identity.oauth_artifacts a
    CROSS JOIN LATERAL (
      SELECT * FROM identity.installations WHERE grant_id = a.grant_id AND revoked_at IS NULL LIMIT 1
    ) AS i
    CROSS JOIN LATERAL (SELECT * FROM identity.properties WHERE id = i.property_id LIMIT 1) AS p
-   CROSS JOIN LATERAL (SELECT FROM identity.apps WHERE id = i.app_id AND status = 'active' LIMIT 1) AS app
+   CROSS JOIN LATERAL (SELECT name FROM identity.apps WHERE id = i.app_id AND status = 'active' LIMIT 1) AS app
    WHERE a.kind = 'access_token' AND a.id_hash = $1 AND a.expires_at > $2`,
 );
 

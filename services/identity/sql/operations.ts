@@ -1,6 +1,6 @@
 /** Idempotency-Keys and their operations. All keys here are digests, see key-digest.ts. */
 import { columns, type Rows } from "#shared/database/columns.ts";
-import { statement } from "#shared/database/postgres.ts";
+import { plannedStatement, statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
@@ -117,6 +117,30 @@ export const forgetAnswers = statement<[property: Uuid, subjects: readonly Uuid[
   `UPDATE identity.operations
    SET status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
    WHERE property_id = $1 AND subjects && $2::uuid[]
+   RETURNING true AS forgotten`,
+);
+
+/** A page of the answers with refusals, which have the property as a subject, and how long they are. */
+export const pageRefusals = plannedStatement<
+  [property: Uuid, afterKey: string, rowsMax: number],
+  { key: string; bytes: number }
+>(
+  `SELECT key, octet_length(body) AS bytes FROM identity.operations
+   WHERE property_id = $1 AND subjects && ARRAY[$1] AND key > $2 ORDER BY key LIMIT $3`,
+);
+
+/** The bodies of answers with refusals. */
+export const readRefusals = statement<[property: Uuid, keys: readonly string[]], { key: string; body: string }>(
+  "identity.operations.read_refusals",
+  `SELECT key, body FROM identity.operations WHERE property_id = $1 AND key = ANY($2::text[]) AND body IS NOT NULL`,
+);
+
+/** Deletes answers by their keys. Gives a row for each. */
+export const forgetAnswersByKey = statement<[property: Uuid, keys: readonly string[]], { forgotten: boolean }>(
+  "identity.operations.forget_answers_by_key",
+  `UPDATE identity.operations
+   SET status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
+   WHERE property_id = $1 AND key = ANY($2::text[])
    RETURNING true AS forgotten`,
 );
 

@@ -9,10 +9,11 @@ import { addCells } from "../counting.ts";
 import { cellOf, type RollupCell } from "../domain/metric-delta.ts";
 import { newMetric } from "../domain/system-metrics.ts";
 import { findProperties } from "../properties.ts";
+import { tellOfNew } from "../telling.ts";
 import { lockMetrics, registerMetrics } from "../sql/metrics.ts";
 
 /** Adds profiles to roll-ups of events that were anonymous when counted. Idempotent. */
-export function eventsLinked({ database, ordinals }: MetricContext): BusHandler {
+export function eventsLinked({ database, ordinals, relay }: MetricContext): BusHandler {
   return async (payloads) => {
     for (const { payload } of payloads) {
       const message = fromBinary(EventsLinkedSchema, payload);
@@ -34,7 +35,7 @@ export function eventsLinked({ database, ordinals }: MetricContext): BusHandler 
     const [row] = await findProperties(tx, [property]);
     if (!row) throw new Error("the property has no row");
     const names = [...byName.keys()];
-    await registerMetrics(tx, [property, names.map(newMetric)]);
+    await tellOfNew(tx, relay, property, await registerMetrics(tx, [property, names.map(newMetric)]));
     const metrics = (await lockMetrics(tx, [property, names])).map(({ id, name }) => ({
       metricId: id,
       cells: [...(byName.get(name)?.values() ?? [])],

@@ -16,7 +16,7 @@ import type { PropertyRow } from "../sql/properties.ts";
 
 /** Registers metrics, counts their events and merges their schema. Idempotent: a batch counts once. */
 export function eventsRecorded(context: MetricContext): BusHandler {
-  const { database, clock, ordinals } = context;
+  const { database, clock, ordinals, relay } = context;
   return async (messages) => {
     const batches = messages.map(({ payload }) => fromBinary(EventsRecordedSchema, payload));
     const given = await withTransaction(database, async (tx) => {
@@ -43,11 +43,11 @@ export function eventsRecorded(context: MetricContext): BusHandler {
     } = property;
     const deltas = await deltasOf(eventsOf(receivedAfter(countedUpTo, batches)));
     await addNames(deltas, countedUpTo, batches);
-    const ids = await learnMetrics(tx, id, deltas, "new");
+    const ids = await learnMetrics(tx, relay, id, deltas, "new");
     const given = await addCells(tx, ordinals, id, generation, cellsOf(deltas, ids));
     if (building !== null) {
       const later = await deltasOf(eventsOf(receivedAfter(buildingUpTo, batches)));
-      const known = ids.size > 0 ? ids : await learnMetrics(tx, id, later, "anew");
+      const known = ids.size > 0 ? ids : await learnMetrics(tx, relay, id, later, "anew");
       await addCells(tx, ordinals, id, building, cellsOf(later, known));
     }
     return given;

@@ -29,6 +29,26 @@ CREATE TABLE metric.registrations (
   count integer NOT NULL
 );
 
+-- Messages about new metrics: see services/shared/outbox.
+CREATE TABLE metric.outbox (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  subject text NOT NULL,
+  payload bytea NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  -- When the row is due, or when it was published.
+  available_at timestamptz NOT NULL DEFAULT now(),
+  epoch text,
+  sequence bigint,
+  -- The last error of publishing.
+  failure text,
+  PRIMARY KEY (property_id, id),
+  CHECK ((epoch IS NULL) = (sequence IS NULL))
+);
+-- Each row is in exactly one of these.
+CREATE INDEX outbox_waiting ON metric.outbox (property_id, available_at) WHERE sequence IS NULL;
+CREATE INDEX outbox_published ON metric.outbox (subject, epoch, sequence) WHERE sequence IS NOT NULL;
+
 -- Messages that were counted and operations that were done, so that a repeat changes nothing: see
 -- services/shared/once/sql.ts.
 CREATE TABLE metric.operations (

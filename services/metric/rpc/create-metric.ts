@@ -6,15 +6,20 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { decodeId, newUuid } from "#shared/values/ids.ts";
 import { metricsMax } from "#shared/values/limits.ts";
 import { withTransaction } from "#shared/database/postgres.ts";
-import type { ServiceContext } from "#shared/process/service.ts";
 import { count } from "#shared/values/count.ts";
+import type { MetricContext } from "../context.ts";
 import { descriptionProblem } from "../domain/description.ts";
 import { toMetric } from "../mapping.ts";
 import { recordOnce } from "../once.ts";
 import { readMetrics } from "../sql/metrics.ts";
+import { tell } from "../telling.ts";
 import { countRegistration, insertMetric } from "../sql/registrations.ts";
 
-export function createMetric({ database, clock }: ServiceContext): ServiceImpl<typeof MetricService>["createMetric"] {
+export function createMetric({
+  database,
+  clock,
+  relay,
+}: MetricContext): ServiceImpl<typeof MetricService>["createMetric"] {
   return async ({ propertyId, name, description, operationId }) => {
     const property = decodeId("prop", propertyId, "property_id");
     const reading = normalizeDottedName(name, "name");
@@ -24,6 +29,7 @@ export function createMetric({ database, clock }: ServiceContext): ServiceImpl<t
     }
     const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
     const id = operation ?? newUuid();
+    relay.checkRoom();
     const row = await withTransaction(database, async (tx) => {
       if (operation && !(await recordOnce(tx, [{ property, id: operation }], clock.nowMicros())).has(operation)) {
         const [own] = await readMetrics(tx, [property, [operation], []]);
@@ -42,8 +48,10 @@ export function createMetric({ database, clock }: ServiceContext): ServiceImpl<t
         const message = `At most ${count(metricsMax)} metrics of a property are registered before their events.`;
         throw new DaybookError("too_many_items", message, { param: "name" });
       }
+      await tell(tx, relay, property, [made]);
       return made;
     });
+    relay.wake();
     return create(CreateMetricResponseSchema, { metric: toMetric(row) });
   };
 }

@@ -53,14 +53,15 @@ export const listMetrics = statement<
 
 const registered = columns(2, { id: "uuid", name: "text", system: "boolean" });
 
-/** Registers missing metrics. Ordered by name, so that concurrent calls cannot deadlock. */
-export const registerMetrics = statement<[property: Uuid, metrics: Rows<typeof registered>]>(
+/** Registers missing metrics, and gives those. Ordered by name, so that concurrent calls cannot deadlock. */
+export const registerMetrics = statement<[property: Uuid, metrics: Rows<typeof registered>], { name: string }>(
   "metric.metrics.register",
   `INSERT INTO metric.metrics (property_id, id, name, system)
    SELECT $1, m.id, m.name, m.system
    FROM ${registered.as("m")}
    ORDER BY m.name
-   ON CONFLICT (property_id, name) DO NOTHING`,
+   ON CONFLICT (property_id, name) DO NOTHING
+   RETURNING name`,
   registered,
 );
 

@@ -143,6 +143,88 @@ CREATE TABLE profile.import_errors (
   FOREIGN KEY (property_id, job_id) REFERENCES profile.import_jobs (property_id, id) ON DELETE CASCADE
 );
 
+-- What persons asked for: access to what is kept of them, or its erasure. A request stays for good. Once it has ended it
+-- has no value of the person.
+CREATE TABLE profile.privacy_requests (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  type text NOT NULL CHECK (type IN ('access', 'erasure')),
+  status text NOT NULL DEFAULT 'pending'
+    CHECK (status IN ('pending', 'in_progress', 'completed', 'failed', 'cancelled')),
+  subject_profile_id uuid,
+  -- [{type, display_value}, …], masked.
+  subject_identifiers jsonb NOT NULL DEFAULT '[]',
+  -- The profile that was named, and from the beginning of the work all that were found.
+  profile_ids uuid[] NOT NULL DEFAULT '{}',
+  regulation text,
+  reference text,
+  submitted_at timestamptz NOT NULL,
+  due_at timestamptz NOT NULL,
+  not_before timestamptz,
+  suppress boolean NOT NULL,
+  -- {profiles, identifiers, events, …}
+  counts jsonb,
+  not_reached text[] NOT NULL DEFAULT '{}',
+  -- When the work began.
+  as_of timestamptz,
+  -- Until when the stream of an access request can be had.
+  download_until timestamptz,
+  -- {code, message}
+  failure jsonb,
+  -- The id of an API key, an installation or a member, or the name of an internal caller.
+  created_by text NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  completed_at timestamptz,
+  -- {named: [{type, value}, …], known: [{type, value}, …]} in normal form, as long as the work or the stream needs them.
+  held jsonb,
+  -- What the worker does next.
+  step text NOT NULL DEFAULT 'begin' CHECK (step IN ('begin', 'count', 'erase', 'sweep', 'close')),
+  -- When it is due; null once the request has ended.
+  next_at timestamptz,
+  -- How often the step was tried.
+  tries integer NOT NULL DEFAULT 0,
+  -- Who works on it: a worker that was overtaken by another writes nothing.
+  claim uuid,
+  -- What the other services reported of the step: {"<part>": {counts, not_reached}, …}
+  reports jsonb NOT NULL DEFAULT '{}',
+  PRIMARY KEY (property_id, id)
+);
+CREATE UNIQUE INDEX privacy_requests_reference ON profile.privacy_requests (property_id, reference, type)
+  WHERE reference IS NOT NULL;
+CREATE INDEX privacy_requests_status ON profile.privacy_requests (property_id, status, id);
+CREATE INDEX privacy_requests_due ON profile.privacy_requests (property_id, due_at, id) WHERE due_at > '-infinity';
+CREATE INDEX privacy_requests_created ON profile.privacy_requests (property_id, created_at, id)
+  WHERE created_at > '-infinity';
+CREATE INDEX privacy_requests_profiles ON profile.privacy_requests USING gin (profile_ids) WHERE profile_ids <> '{}';
+-- Finds those that the worker has to look at.
+CREATE INDEX privacy_requests_next ON profile.privacy_requests (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX privacy_requests_open ON profile.privacy_requests (due_at) WHERE status IN ('pending', 'in_progress');
+CREATE INDEX privacy_requests_failed ON profile.privacy_requests (completed_at) WHERE status = 'failed';
+-- Finds streams that can be had, to end them.
+CREATE INDEX privacy_requests_streams ON profile.privacy_requests (download_until)
+  WHERE type = 'access' AND held IS NOT NULL;
+
+-- The secret of each property that has suppressions, as the two padded keys of HMAC-SHA256 (RFC 2104), so that SQL can
+-- make digests: sha256(outer || sha256(inner || text)).
+CREATE TABLE profile.suppression_keys (
+  property_id uuid PRIMARY KEY,
+  inner_key bytea NOT NULL,
+  outer_key bytea NOT NULL
+);
+
+-- Identifiers that are kept out, as digests of "<type> <value>" in normal form.
+CREATE TABLE profile.suppressions (
+  property_id uuid NOT NULL,
+  id uuid NOT NULL,
+  type text NOT NULL,
+  digest bytea NOT NULL,
+  privacy_request_id uuid NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (property_id, id)
+);
+CREATE UNIQUE INDEX suppressions_digest ON profile.suppressions (property_id, digest);
+
 -- A row stays until its message was taken. A published row has the sequence of its message, and the epoch of the stream
 -- (the instant at which the stream was made, as the server writes it).
 CREATE TABLE profile.outbox (

@@ -22,7 +22,7 @@ export function addIdentifier(context: ProfileContext): ServiceImpl<typeof Profi
     const { row, gained, resolved } = await writeToProfile(context, request, async (current, attempt) => {
       const known = find(current, identifier);
       if (known !== undefined) return isPrimary ? { promoted: [known] } : {};
-      const holders = await findHolders(attempt, [identifier]);
+      const holders = await findHolders(attempt, [identifier], () => "identifier.value");
       if (holders.length > 0) {
         const advice = "Merge the profiles, or take the identifier from the other first.";
         throw identityConflict(advice, [identifier], holders, () => "identifier.value");

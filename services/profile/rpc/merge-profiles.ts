@@ -61,7 +61,8 @@ async function carryOut(tx: Transaction, attempt: Attempt, plan: MergePlan, call
     JSON.stringify(moved),
   ]);
   const value = { sourceProfileId: encodeId("prof", source.id) };
-  await tell(tx, attempt, [messageOf(property, survivor.id, attempt.now, [{ case: "merged", value }])]);
+  const write = { property, profile: survivor.id, version: saved.version, now: attempt.now };
+  await tell(tx, attempt, [messageOf(write, [{ case: "merged", value }])]);
   const [row] = await readProfiles(tx, [property, [saved.id]]);
   if (!row) throw new Error("the survivor is not there after the merge");
   return readRow(row);

@@ -18,7 +18,8 @@ import { createdMessage, subject } from "../announce.ts";
 import type { ProfileContext } from "../context.ts";
 import { identifierKey, makesProfile, normalizeIdentifier, type NormalIdentifier } from "#shared/values/identifiers.ts";
 import { newProfileRef } from "../domain/ref.ts";
-import { createProfilesFor, findOwners, type IdentifierOwnerRow } from "../sql/identifiers.ts";
+import { suppressedFault } from "../holders.ts";
+import { createProfilesFor, findOwnersAndSuppressed, type IdentifierOwnerRow } from "../sql/identifiers.ts";
 import { findTargets, type ProfileRow } from "../sql/profiles.ts";
 import { redacted } from "../writing.ts";
 
@@ -33,12 +34,12 @@ export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof Pro
     const readings = references.map(read);
     const identifiers = readings.flatMap((reading) => (reading.kind === "identifier" ? [reading.identifier] : []));
     const ids = readings.flatMap((reading) => (reading.kind === "id" ? [reading.uuid] : []));
-    const [owners, known] = await Promise.all([
+    const [{ owners, suppressed }, known] = await Promise.all([
       findOrCreateOwners(context, property, identifiers),
       findKnown(context.database, property, ids),
     ]);
     return create(ResolveProfilesResponseSchema, {
-      resolutions: readings.map((reading) => answer(reading, owners, known)),
+      resolutions: readings.map((reading) => answer(reading, owners, suppressed, known)),
     });
   };
 }
@@ -74,17 +75,27 @@ type Named = Pick<ProfileRow, "id" | "status" | "merged_into">;
 function answer(
   reading: Reading,
   owners: ReadonlyMap<string, Uuid>,
+  suppressed: ReadonlySet<string>,
   known: ReadonlyMap<string, Named>,
 ): ProfileResolution {
-  return create(ProfileResolutionSchema, { outcome: outcomeOf(reading, owners, known) });
+  return create(ProfileResolutionSchema, { outcome: outcomeOf(reading, owners, suppressed, known) });
 }
 
 type Outcome = MessageInitShape<typeof ProfileResolutionSchema>["outcome"];
 
-function outcomeOf(reading: Reading, owners: ReadonlyMap<string, Uuid>, known: ReadonlyMap<string, Named>): Outcome {
+function outcomeOf(
+  reading: Reading,
+  owners: ReadonlyMap<string, Uuid>,
+  suppressed: ReadonlySet<string>,
+  known: ReadonlyMap<string, Named>,
+): Outcome {
   if (reading.kind === "error") return { case: "error", value: toErrorMessage(reading.error) };
   if (reading.kind === "id") return answerId(reading.uuid, known);
-  const owner = owners.get(identifierKey(reading.identifier));
+  const key = identifierKey(reading.identifier);
+  if (suppressed.has(key)) {
+    return { case: "error", value: toErrorMessage(DaybookError.ofFields([suppressedFault("identifier.value")])) };
+  }
+  const owner = owners.get(key);
   if (owner === undefined) return { case: "unmatched", value: reading.identifier };
   return { case: "profile", value: { profileId: encodeId("prof", owner) } };
 }
@@ -117,25 +128,32 @@ async function findKnown(
   return known;
 }
 
-/** @returns the UUID of the profile that has each identifier, by identifierKey. */
+/** The UUIDs of the profiles that have identifiers, and the suppressed ones, by identifierKey. */
+interface Found {
+  owners: Map<string, Uuid>;
+  suppressed: Set<string>;
+}
+
 async function findOrCreateOwners(
   context: ProfileContext,
   property: Uuid,
   identifiers: readonly NormalIdentifier[],
-): Promise<Map<string, Uuid>> {
+): Promise<Found> {
   const owners = new Map<string, Uuid>();
+  const suppressed = new Set<string>();
   const wanted = new Map(identifiers.map((identifier) => [identifierKey(identifier), identifier]));
   const missing = (): NormalIdentifier[] =>
-    [...wanted].flatMap(([key, identifier]) => (owners.has(key) ? [] : [identifier]));
+    [...wanted].flatMap(([key, identifier]) => (owners.has(key) || suppressed.has(key) ? [] : [identifier]));
 
   for (let attempt = 1; ; attempt++) {
     const unknown = missing();
-    if (unknown.length === 0) return owners;
-    for (const row of await findOwners(context.database, [property, unknown])) {
-      owners.set(identifierKey(row), row.profile_id);
+    if (unknown.length === 0) return { owners, suppressed };
+    for (const row of await findOwnersAndSuppressed(context.database, [property, unknown])) {
+      if (row.profile_id === null) suppressed.add(identifierKey(row));
+      else owners.set(identifierKey(row), row.profile_id);
     }
     const creatable = missing().filter(({ type }) => makesProfile(type));
-    if (creatable.length === 0) return owners;
+    if (creatable.length === 0) return { owners, suppressed };
     if (attempt > attemptsMax) throw new Error("identifiers kept changing hands");
     for (const row of await createFor(context, property, creatable)) owners.set(identifierKey(row), row.profile_id);
   }

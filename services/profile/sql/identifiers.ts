@@ -2,6 +2,7 @@ import { columns, type Rows } from "#shared/database/columns.ts";
 import { statement } from "#shared/database/postgres.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
+import { barredBySuppression, unlessSuppressed } from "./suppressions.ts";
 
 /** The owner of an identifier. */
 export interface IdentifierOwnerRow {
@@ -9,6 +10,9 @@ export interface IdentifierOwnerRow {
   value: string;
   profile_id: Uuid;
 }
+
+/** An identifier with its owner, or a suppressed one. A suppressed one with an owner has a row of each kind. */
+export type FoundIdentifierRow = Omit<IdentifierOwnerRow, "profile_id"> & { profile_id: Uuid | null };
 
 const wanted = columns(2, { type: "text", value: "text" });
 
@@ -27,6 +31,23 @@ export const findOwners = statement<[property: Uuid, identifiers: Rows<typeof wa
   wanted,
 );
 
+/** As findOwners, and also a row without an owner for each suppressed identifier. */
+export const findOwnersAndSuppressed = statement<
+  [property: Uuid, identifiers: Rows<typeof wanted>],
+  FoundIdentifierRow
+>(
+  "profile.identifiers.find_owners_and_suppressed",
+  `SELECT i.type, i.value, i.profile_id
+   FROM ${wanted.as("wanted")}
+   CROSS JOIN LATERAL (
+     SELECT type, value, profile_id FROM profile.identifiers
+     WHERE property_id = $1 AND type = wanted.type AND value = wanted.value LIMIT 1
+   ) i
+   UNION ALL
+   SELECT w.type, w.value, NULL FROM ${wanted.as("w")} ${barredBySuppression("w")}`,
+  wanted,
+);
+
 const created = columns(5, {
   profile_id: "uuid",
   id: "uuid",
@@ -39,8 +60,8 @@ const created = columns(5, {
 });
 
 /**
- * Creates a profile and an outbox row for each free identifier. An identifier that was taken meanwhile gives no row.
- * Inserts in the order of the identifiers, so that two concurrent statements never deadlock.
+ * Creates a profile and an outbox row for each free identifier. One that was taken or suppressed meanwhile gives no
+ * row. Inserts in the order of the identifiers, so that two concurrent statements never deadlock.
  */
 export const createProfilesFor = statement<
   [property: Uuid, source: string, now: Instant, subject: string, profiles: Rows<typeof created>],
@@ -48,7 +69,7 @@ export const createProfilesFor = statement<
 >(
   "profile.identifiers.create_profiles",
   `WITH wanted AS (
-     SELECT * FROM ${created.as("w")}
+     SELECT w.* FROM ${created.as("w")} ${unlessSuppressed("w")}
    ), added AS (
      INSERT INTO profile.identifiers (property_id, type, value, id, profile_id, source, created_at, updated_at)
      SELECT $1, wanted.type, wanted.value, wanted.id, wanted.profile_id, $2, $3, $3 FROM wanted

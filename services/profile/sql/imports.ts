@@ -12,21 +12,6 @@ export const insertImportedProfiles = statement<[property: Uuid, job: Uuid, prof
    ON CONFLICT DO NOTHING`,
 );
 
-/**
- * Empties refused items that contain any of the values. Items are stored as sent: in any case, and phones with
- * separators. So `values` are escaped as in JSON text, and in lower case.
- */
-export const emptyImportErrors = statement<[property: Uuid, values: readonly string[], phones: readonly string[]]>(
-  "profile.imports.empty_errors",
-  `UPDATE profile.import_errors SET original_json = '{}'
-   WHERE property_id = $1 AND (
-     EXISTS (SELECT FROM unnest($2::text[]) AS v (value) WHERE strpos(lower(original_json), v.value) > 0)
-     OR EXISTS (
-       SELECT FROM unnest($3::text[]) AS v (value) WHERE strpos(regexp_replace(original_json, '[\\s().-]', '', 'g'), v.value) > 0
-     )
-   )`,
-);
-
 export const listImportedProfiles = statement<
   [property: Uuid, job: Uuid, after: Uuid | null, limit: number],
   { profile_id: Uuid }

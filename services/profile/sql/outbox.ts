@@ -15,3 +15,12 @@ export const insertMessages = statement<
    RETURNING id`,
   messages,
 );
+
+/** A page of messages of a subject, published or not. */
+export const readMessages = statement<
+  [property: Uuid, subject: string, after: Uuid, limit: number],
+  { id: Uuid; payload: Buffer }
+>(
+  "profile.outbox.read",
+  `SELECT id, payload FROM profile.outbox WHERE property_id = $1 AND subject = $2 AND id > $3 ORDER BY id LIMIT $4`,
+);

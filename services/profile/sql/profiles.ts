@@ -4,6 +4,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 import type { StoredLocation } from "../domain/location.ts";
+import { barredBySuppression } from "./suppressions.ts";
 
 /** An identifier within a ProfileRow; its times are texts, because PostgreSQL returns it within JSON. */
 export interface ProfileIdentifierRow {
@@ -66,22 +67,32 @@ export const readProfiles = statement<[property: Uuid, ids: readonly Uuid[]], St
 
 const wanted = columns(2, { type: "text", value: "text" });
 
-/** The profiles that have any of the identifiers, each once. One look-up each, as in identifiers.ts. */
-export const readProfilesByIdentifiers = statement<
-  [property: Uuid, identifiers: Rows<typeof wanted>],
-  StoredProfileRow
->(
+/** A profile, or an identifier that is suppressed. */
+export type HolderRow =
+  | (StoredProfileRow & { suppressed_type: null; suppressed_value: null })
+  | { suppressed_type: string; suppressed_value: string };
+
+/**
+ * The profiles that have any of the identifiers, each once, and those of the identifiers that are suppressed. One
+ * look-up each, as in identifiers.ts.
+ */
+export const readProfilesByIdentifiers = statement<[property: Uuid, identifiers: Rows<typeof wanted>], HolderRow>(
   "profile.profiles.read_by_identifiers",
-  `SELECT ${profileColumns}
+  `SELECT ${profileColumns}, owners.suppressed_type, owners.suppressed_value
    FROM (
-     SELECT DISTINCT i.profile_id
+     SELECT DISTINCT i.profile_id, NULL::text AS suppressed_type, NULL::text AS suppressed_value
      FROM ${wanted.as("wanted")}
      CROSS JOIN LATERAL (
        SELECT profile_id FROM profile.identifiers
        WHERE property_id = $1 AND type = wanted.type AND value = wanted.value LIMIT 1
      ) i
+     UNION ALL
+     SELECT NULL, w.type, w.value FROM ${wanted.as("w")} ${barredBySuppression("w")}
    ) AS owners
-   CROSS JOIN LATERAL (SELECT * FROM profile.profiles WHERE property_id = $1 AND id = owners.profile_id LIMIT 1) p`,
+   LEFT JOIN LATERAL (
+     SELECT * FROM profile.profiles WHERE property_id = $1 AND id = owners.profile_id LIMIT 1
+   ) p ON true
+   WHERE p.id IS NOT NULL OR owners.suppressed_type IS NOT NULL`,
   wanted,
 );
 
@@ -138,7 +149,8 @@ const messages = columns(identifiers.next, { profile_id: "uuid", id: "uuid", pay
 
 /**
  * Creates profiles, and edits profiles whose version is still the same, with new identifiers and outbox rows. Returns a
- * row for each written profile. Skips a profile that has changed or is locked. Fails when an identifier is held.
+ * row for each written profile. Skips a profile that has changed or is locked. Fails when an identifier is held. Writes
+ * nothing when an identifier is suppressed: the look-up of holders says so before, and this is for those that race.
  */
 export const writeProfiles = statement<
   [
@@ -152,8 +164,10 @@ export const writeProfiles = statement<
   { id: Uuid; profile_ref: string | null }
 >(
   "profile.profiles.write",
-  `WITH wanted AS (
-     SELECT * FROM ${edits.as("w")}
+  `WITH barred AS (
+     SELECT FROM ${identifiers.as("b")} ${barredBySuppression("b")} LIMIT 1
+   ), wanted AS (
+     SELECT * FROM ${edits.as("w")} WHERE NOT EXISTS (SELECT FROM barred)
    ), held AS (
      SELECT p.id FROM wanted CROSS JOIN LATERAL (
        SELECT id FROM profile.profiles WHERE property_id = $1 AND id = wanted.id AND version = wanted.version
@@ -171,7 +185,7 @@ export const writeProfiles = statement<
      SELECT $1, n.id, n.attributes, n.location, CASE WHEN EXISTS (
        SELECT FROM profile.ref_properties WHERE property_id = $1 AND enabled
      ) THEN n.ref END, n.created_at, n.created_at
-     FROM ${inserts.as("n")}
+     FROM ${inserts.as("n")} WHERE NOT EXISTS (SELECT FROM barred)
      RETURNING id, profile_ref
    ), done AS (
      SELECT id, profile_ref FROM made UNION ALL SELECT id, NULL FROM written

@@ -8,7 +8,7 @@
 import { create, fromBinary, toBinary, type Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { ErrorSchema } from "#proto/daybook/common/v1/error_pb.ts";
-import { JobDueSchema, type JobDue } from "#proto/daybook/common/v1/job_pb.ts";
+import { JobDueSchema, type JobDue, type JobOrigin } from "#proto/daybook/common/v1/job_pb.ts";
 import type { BusHandler } from "../bus/bus.ts";
 import { inChunksByProperty, withTransaction, type Transaction } from "../database/postgres.ts";
 import type { OutboxRelay } from "../outbox/outbox.ts";
@@ -48,10 +48,18 @@ export interface JobChunk {
   operationOf: (part: string) => string;
 }
 
+/** An item that was refused. */
+export interface RefusedItem<Item> {
+  item: Item;
+  /** Its index in the job, from 0. */
+  index: number;
+  error: DaybookError;
+}
+
 /** The work of a kind of job. */
 export interface JobWork<Item, Result> {
-  /** The message that stores the items of a chunk. Its other fields stay empty. */
-  chunkSchema: GenMessage<Message & { items: Item[] }>;
+  /** The message that stores the items of a chunk, and the origin of the job. Its other fields stay empty. */
+  chunkSchema: GenMessage<Message & { items: Item[]; origin?: JobOrigin | undefined }>;
   /**
    * Checks an item, and fixes values that must be the same in each retry, such as ids and times.
    * @param now when the job is created.
@@ -68,6 +76,12 @@ export interface JobWork<Item, Result> {
   store?: (tx: Transaction, chunk: JobChunk, results: readonly Result[]) => Promise<void>;
   /** Stores each refused item, as the caller sent it, with its error. */
   errors?: { statements: JobErrorStatements; originalOf: (item: Item) => string };
+  /** Keeps refused items of a job with an origin, in the transaction that finishes their chunk. */
+  reject?: (
+    tx: Transaction,
+    refused: readonly RefusedItem<Item>[],
+    of: { chunk: JobChunk; origin: JobOrigin },
+  ) => Promise<void>;
   /** Called once a chunk with refused items is finished. */
   onRefused?: (refused: readonly DaybookError[], chunk: JobChunk) => void;
 }
@@ -79,7 +93,12 @@ export interface Jobs<Item> {
    * @returns the job; the stored one if there is one of this id.
    * @throws DaybookError for too many items, bytes or unfinished jobs, and as JobWork.readItem does.
    */
-  create: (request: { propertyId: string; jobId: string; items: readonly Item[] }) => Promise<JobRow>;
+  create: (request: {
+    propertyId: string;
+    jobId: string;
+    items: readonly Item[];
+    origin?: JobOrigin | undefined;
+  }) => Promise<JobRow>;
   /** Handles the messages that ask for chunks. */
   takeDue: BusHandler;
 }
@@ -96,9 +115,9 @@ export function createJobs<Item, Result>(
   work: JobWork<Item, Result>,
 ): Jobs<Item> {
   const { statements, subject, noun, itemsMax, chunkItemsMax, unfinishedMax } = kind;
-  const { chunkSchema, readItem, process, store, errors, onRefused } = work;
+  const { chunkSchema, readItem, process, store, errors, reject, onRefused } = work;
 
-  async function pack(items: readonly Item[], now: Instant): Promise<Buffer[]> {
+  async function pack(items: readonly Item[], origin: JobOrigin | undefined, now: Instant): Promise<Buffer[]> {
     const payloads: Buffer[] = [];
     const pauses = new Steps();
     for (let from = 0; from < items.length; from += chunkItemsMax) {
@@ -106,6 +125,7 @@ export function createJobs<Item, Result>(
       const chunkItems = items.slice(from, from + chunkItemsMax);
       const message = create(chunkSchema);
       message.items = chunkItems.map((item, index) => readItem(item, from + index, now));
+      message.origin = origin;
       payloads.push(Buffer.from(toBinary(chunkSchema, message)));
     }
     if (payloads.reduce((sum, { length }) => sum + length, 0) > jobBytesMax) {
@@ -128,45 +148,46 @@ export function createJobs<Item, Result>(
     if (!row) return;
     const operationOf = (part: string): string => encodeId("op", deriveUuid(job, `${chunk} ${part}`));
     const jobChunk: JobChunk = { property, job, chunk, operationOf };
-    const { items } = fromBinary(chunkSchema, row.payload);
+    const { items, origin } = fromBinary(chunkSchema, row.payload);
     const outcomes = await process(items, jobChunk);
     if (outcomes.length !== items.length) throw new Error("not every item of a job has an outcome");
     const results = outcomes.filter((outcome): outcome is Result => !(outcome instanceof DaybookError));
-    const refused = outcomes.filter((outcome) => outcome instanceof DaybookError);
+    const refused = outcomes.flatMap((error, index): RefusedItem<Item>[] =>
+      error instanceof DaybookError
+        ? [{ item: items[index] as Item, index: chunk * chunkItemsMax + index, error }]
+        : [],
+    );
     const finished = await withTransaction(database, async (tx) => {
       const now = formatMicros(clock.nowMicros());
       const [progress] = await statements.finishChunk(tx, [property, job, chunk, results.length, refused.length, now]);
       if (!progress) return undefined;
       if (store && results.length > 0) await store(tx, jobChunk, results);
       if (errors && refused.length > 0) {
-        const rows = outcomes.flatMap((error, index) =>
-          error instanceof DaybookError
-            ? [
-                {
-                  item: chunk * chunkItemsMax + index,
-                  id: newUuid(),
-                  error: toBinary(ErrorSchema, toErrorMessage(error)),
-                  original_json: errors.originalOf(items[index] as Item),
-                },
-              ]
-            : [],
-        );
+        const rows = refused.map(({ item, index, error }) => ({
+          item: index,
+          id: newUuid(),
+          error: toBinary(ErrorSchema, toErrorMessage(error)),
+          original_json: errors.originalOf(item),
+        }));
         await errors.statements.insert(tx, [property, job, rows]);
       }
       if (progress.has_next) await askForChunk(tx, jobChunk, chunk + 1);
+      // The last, because it locks what all refused writes of the property are counted in.
+      if (reject && origin && refused.length > 0) await reject(tx, refused, { chunk: jobChunk, origin });
       return progress;
     });
-    if (finished?.has_next) relay.wake();
-    if (finished && refused.length > 0) onRefused?.(refused, jobChunk);
+    if (finished && (finished.has_next || refused.length > 0)) relay.wake();
+    const refusals = refused.map(({ error }) => error);
+    if (finished && refused.length > 0) onRefused?.(refusals, jobChunk);
   }
 
   return {
-    async create({ propertyId, jobId, items }) {
+    async create({ propertyId, jobId, items, origin }) {
       checkItemCount(items.length, itemsMax, "items");
       const property = decodeId("prop", propertyId, "property_id");
       const job = decodeId("job", jobId, "job_id");
       const now = formatMicros(clock.nowMicros());
-      const payloads = await pack(items, now);
+      const payloads = await pack(items, origin, now);
       relay.checkRoom();
       const row = await withTransaction(database, async (tx) => {
         await statements.lock(tx, [property]);

@@ -96,6 +96,31 @@ export function jobStatements(tables: { jobs: string; chunks: string }) {
       named("read_chunk"),
       `SELECT payload FROM ${chunks} WHERE property_id = $1 AND job_id = $2 AND chunk = $3 AND payload IS NOT NULL`,
     ),
+    /** The next chunk of a property that is not finished, by job and number. */
+    nextOpenChunk: statement<[property: Uuid, afterJob: Uuid, afterChunk: number], { job_id: Uuid; chunk: number }>(
+      named("next_open_chunk"),
+      `SELECT open.job_id, open.chunk
+       FROM (
+         SELECT id FROM ${jobs} WHERE property_id = $1 AND completed_at IS NULL AND id >= $2 ORDER BY id
+       ) AS job
+       CROSS JOIN LATERAL (
+         SELECT job_id, chunk FROM ${chunks}
+         WHERE property_id = $1 AND job_id = job.id AND (job_id, chunk) > ($2, $3) AND payload IS NOT NULL
+         ORDER BY chunk LIMIT 1
+       ) AS open
+       LIMIT 1`,
+    ),
+    /** Locks a chunk that is not finished. */
+    lockChunk: statement<[property: Uuid, job: Uuid, chunk: number], { payload: Buffer }>(
+      named("lock_chunk"),
+      `SELECT payload FROM ${chunks}
+       WHERE property_id = $1 AND job_id = $2 AND chunk = $3 AND payload IS NOT NULL FOR UPDATE`,
+    ),
+    /** Replaces the items of a locked chunk. */
+    rewriteChunk: statement<[property: Uuid, job: Uuid, chunk: number, payload: Uint8Array]>(
+      named("rewrite_chunk"),
+      `UPDATE ${chunks} SET payload = $4 WHERE property_id = $1 AND job_id = $2 AND chunk = $3`,
+    ),
     /**
      * Finishes a chunk and counts its items. Returns no row when it was finished before. Locks the job before the
      * chunk, in the order of deleteOld, so that the two cannot deadlock.
@@ -141,9 +166,44 @@ export type JobStatements = ReturnType<typeof jobStatements>;
 
 const errorColumns = columns(3, { item: "integer", id: "uuid", error: "bytea", original_json: "text" });
 
+const emptiedColumns = columns(2, { job_id: "uuid", item: "integer", error: "bytea" });
+const itemColumns = columns(2, { job_id: "uuid", item: "integer" });
+
 /** Makes the statements of a table of refused items. */
 export function jobErrorStatements(table: string) {
   return {
+    /** A page of the items of all jobs, and how long they are. */
+    pageAll: statement<
+      [property: Uuid, afterJob: Uuid, afterItem: number, rowsMax: number],
+      { job_id: Uuid; item: number; bytes: number }
+    >(
+      `${table}.page_all`,
+      `SELECT job_id, item, octet_length(original_json) AS bytes FROM ${table}
+       WHERE property_id = $1 AND (job_id, item) > ($2, $3) ORDER BY job_id, item LIMIT $4`,
+    ),
+    read: statement<
+      [property: Uuid, items: Rows<typeof itemColumns>],
+      { job_id: Uuid; item: number; error: Buffer; original_json: string }
+    >(
+      `${table}.read`,
+      `SELECT e.job_id, e.item, e.error, e.original_json
+       FROM ${itemColumns.as("w")}
+       CROSS JOIN LATERAL (
+         SELECT job_id, item, error, original_json FROM ${table}
+         WHERE property_id = $1 AND job_id = w.job_id AND item = w.item LIMIT 1
+       ) e`,
+      itemColumns,
+    ),
+    /** Empties items, and replaces their errors. Returns one row for each. */
+    emptyItems: statement<[property: Uuid, items: Rows<typeof emptiedColumns>], { item: number }>(
+      `${table}.empty_items`,
+      `UPDATE ${table} AS e
+       SET original_json = CASE WHEN e.original_json LIKE '"%' THEN '""' ELSE '{}' END, error = n.error
+       FROM ${emptiedColumns.as("n")}
+       WHERE e.property_id = $1 AND e.job_id = n.job_id AND e.item = n.item
+       RETURNING e.item`,
+      emptiedColumns,
+    ),
     insert: statement<[property: Uuid, job: Uuid, errors: Rows<typeof errorColumns>]>(
       `${table}.insert`,
       `INSERT INTO ${table} (property_id, job_id, item, id, error, original_json)

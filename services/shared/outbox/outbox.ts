@@ -8,7 +8,7 @@
  */
 import type { Registry } from "prom-client";
 import { pause } from "../scheduling/pause.ts";
-import { BusAwayError, type Bus, type Place } from "../bus/bus.ts";
+import { BusAwayError, type Bus, type Place, type RewriteLetter } from "../bus/bus.ts";
 import { asError } from "../bus/delivery.ts";
 import { DaybookError } from "../values/errors.ts";
 import { newUuid, nilUuid, type Uuid } from "../values/ids.ts";
@@ -252,6 +252,17 @@ export async function rewriteMessages(
     if (!last || rows.length < outboxRewriteRowsMax) return replaced;
     after = last.id;
   }
+}
+
+/** Leaves a dead letter that cannot be parsed unchanged, because its profile is unknown. It is deleted by its age. */
+export function readable(rewrite: RewriteLetter): RewriteLetter {
+  return (payload) => {
+    try {
+      return rewrite(payload);
+    } catch {
+      return undefined;
+    }
+  };
 }
 
 /** Deletes the messages that rewriteMessages replaced. If that fails, acknowledgement or age deletes them. */

@@ -18,14 +18,13 @@ test.each([
   ["a stream that broke", caused("ERR_STREAM_PREMATURE_CLOSE")],
   ["a socket that broke", caused("EPIPE")],
   [
-    "a stream that was reset",
-    new ConnectError("http/2 stream closed with error code PROTOCOL_ERROR (0x1)", Code.Internal),
+    "a session that was closed",
+    new ConnectError("http/2 connection closed with error code PROTOCOL_ERROR (0x1)", Code.Internal),
   ],
   [
     "a session that ended as it was made",
     new ConnectError("expected open session, but it is destroyed", Code.Internal),
   ],
-  ["a response that ended before its head", new ConnectError("sentinel completed early", Code.Internal)],
   ["nobody there", new ConnectError("connect ECONNREFUSED", Code.Unavailable)],
   ["no answer in time", new ConnectError("the operation timed out", Code.DeadlineExceeded)],
 ])("%s can be tried again", (_name, error) => {

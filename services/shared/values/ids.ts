@@ -38,7 +38,14 @@ export type IdPrefix =
   | "app"
   | "secr"
   | "inst"
-  | "grnt";
+  | "grnt"
+  | "hook"
+  | "whm"
+  | "dlv"
+  | "rpl"
+  | "rej"
+  | "priv"
+  | "supp";
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const valueOfCode = new Int8Array(128).fill(-1);

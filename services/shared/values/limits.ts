@@ -1,5 +1,8 @@
 import { DaybookError } from "./errors.ts";
 
+/** Characters of the `client_reference` of an item of a batch. */
+export const clientReferenceLengthMax = 255;
+
 /** The most metrics of a property that its events create, and the most that are registered before their events. */
 export const metricsMax = 10_000;
 

@@ -36,6 +36,8 @@ export interface PageReader<Row, Place> {
   placeOf: (row: Row) => Place;
   /** The approximate bytes of a row. */
   sizeOf: (row: Row) => number;
+  /** A page ends with the row that makes it this large, in bytes; pageBytesMax unless it is said. */
+  bytesMax?: number;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface PageReader<Row, Place> {
 export async function readPage<Row, Place>(
   limit: number,
   after: Place | undefined,
-  { read, placeOf, sizeOf }: PageReader<Row, Place>,
+  { read, placeOf, sizeOf, bytesMax = pageBytesMax }: PageReader<Row, Place>,
 ): Promise<{ rows: Row[]; hasMore: boolean }> {
   const rows: Row[] = [];
   let bytes = 0;
@@ -57,7 +59,7 @@ export async function readPage<Row, Place>(
     for (const [index, row] of found.slice(0, step).entries()) {
       rows.push(row);
       bytes += sizeOf(row);
-      if (bytes >= pageBytesMax) return { rows, hasMore: index + 1 < found.length };
+      if (bytes >= bytesMax) return { rows, hasMore: index + 1 < found.length };
     }
     const last = rows.at(-1);
     if (found.length <= step || step === room || last === undefined) return { rows, hasMore: found.length > step };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLongerThan, normalizeText } from "./text.ts";
+import { isLongerThan, normalizeForSearch, normalizeText } from "./text.ts";
 
 const charactersMax = 255;
 
@@ -27,6 +27,17 @@ test("combining marks are put in order, up to 30 in a row", () => {
   const marks = (count: number): string => `a${"\u0315".repeat(count)}${"\u0316".repeat(count)}`;
   expect(normalizeText(marks(15), charactersMax)).toEqual({ text: `a${"\u0316".repeat(15)}${"\u0315".repeat(15)}` });
   expect(normalizeText(marks(16), charactersMax)).toEqual({ reason: "has at most 30 combining marks in a row" });
+});
+
+test("a text to search in is normalised, and keeps 30 of marks in a row", () => {
+  expect(normalizeForSearch("e\u0301")).toBe("\u00e9");
+  expect(normalizeForSearch(`a${"\u0316".repeat(40)}b`)).toBe(`a${"\u0316".repeat(30)}b`);
+  // As it is, this takes minutes.
+  const half = 200_000;
+  const before = process.cpuUsage();
+  expect(normalizeForSearch(`${"\u0315".repeat(half)}${"\u0316".repeat(half)}`)).toHaveLength(30);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2_000);
 });
 
 test("megabytes of what is worst to normalise cost next to nothing", () => {

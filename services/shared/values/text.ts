@@ -9,6 +9,7 @@
  */
 const marksInARowMax = 30;
 const tooManyMarks = new RegExp(`\\p{M}{${marksInARowMax + 1}}`, "u");
+const furtherMarks = new RegExp(`(?<=\\p{M}{${marksInARowMax}})\\p{M}+`, "gu");
 /** The most code points that become one code point of NFC. */
 const expansionMax = 4;
 /** The most UTF-16 code units of a code point. */
@@ -33,4 +34,13 @@ export function normalizeText(text: string, charactersMax: number): { text: stri
   }
   const normal = text.normalize("NFC");
   return isLongerThan(normal, charactersMax) ? tooLong : { text: normal };
+}
+
+/** What people write between the digits of a phone. */
+export const phoneSeparators = /[\s().-]/g;
+
+/** Normalises a text of any length to Unicode NFC, to find others in it. Of marks in a row only the first 30 stay. */
+export function normalizeForSearch(text: string): string {
+  const bounded = text.length > marksInARowMax && tooManyMarks.test(text) ? text.replaceAll(furtherMarks, "") : text;
+  return bounded.normalize("NFC");
 }

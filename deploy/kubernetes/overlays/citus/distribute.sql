@@ -1,7 +1,7 @@
 -- Spreads the tables of Daybook over the workers of a Citus. Run it with psql on the coordinator, after the services
 -- have migrated and before the first event. It may run again: what is spread stays as it is.
 --
--- The tables `migrations` of profile, event and metric stay on the coordinator.
+-- The tables `migrations` of profile, event, metric and webhook stay on the coordinator.
 
 -- Counts for all tables, which lie together by property: as many as workers will ever share.
 SET citus.shard_count = 32;
@@ -45,6 +45,15 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'profile.im
 SELECT create_distributed_table('profile.import_errors', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'profile.import_errors'::regclass);
 
+SELECT create_distributed_table('profile.privacy_requests', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'profile.privacy_requests'::regclass);
+
+SELECT create_distributed_table('profile.suppression_keys', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'profile.suppression_keys'::regclass);
+
+SELECT create_distributed_table('profile.suppressions', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'profile.suppressions'::regclass);
+
 SELECT create_distributed_table('profile.outbox', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'profile.outbox'::regclass);
 
@@ -69,11 +78,32 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.job_
 SELECT create_distributed_table('event.job_errors', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.job_errors'::regclass);
 
+SELECT create_distributed_table('event.rejected_properties', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.rejected_properties'::regclass);
+
+SELECT create_distributed_table('event.rejected_counts', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.rejected_counts'::regclass);
+
+SELECT create_distributed_table('event.rejected_reports', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.rejected_reports'::regclass);
+
+SELECT create_distributed_table('event.rejected_told', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.rejected_told'::regclass);
+
+SELECT create_distributed_table('event.rejected_writes', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.rejected_writes'::regclass);
+
+SELECT create_distributed_table('event.rejected_payloads', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.rejected_payloads'::regclass);
+
 SELECT create_distributed_table('event.outbox', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event.outbox'::regclass);
 
 SELECT create_distributed_table('metric.metrics', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.metrics'::regclass);
+
+SELECT create_distributed_table('metric.outbox', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.outbox'::regclass);
 
 SELECT create_distributed_table('metric.registrations', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.registrations'::regclass);
@@ -95,3 +125,34 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.rol
 
 SELECT create_distributed_table('metric.rollup_profiles', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.rollup_profiles'::regclass);
+
+SELECT create_distributed_table('webhook.properties', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.properties'::regclass);
+
+SELECT create_distributed_table('webhook.endpoints', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.endpoints'::regclass);
+
+SELECT create_distributed_table('webhook.deleted_endpoints', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.deleted_endpoints'::regclass);
+
+SELECT create_distributed_table('webhook.endpoint_health', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.endpoint_health'::regclass);
+
+-- The secrets of apps are few, and the same in every property.
+SELECT create_reference_table('webhook.app_secrets')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.app_secrets'::regclass);
+
+SELECT create_distributed_table('webhook.messages', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.messages'::regclass);
+
+SELECT create_distributed_table('webhook.deliveries', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.deliveries'::regclass);
+
+SELECT create_distributed_table('webhook.replays', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.replays'::regclass);
+
+SELECT create_distributed_table('webhook.redacted_profiles', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.redacted_profiles'::regclass);
+
+SELECT create_distributed_table('webhook.linked_events', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.linked_events'::regclass);

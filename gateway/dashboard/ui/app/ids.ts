@@ -46,6 +46,34 @@ const kinds: readonly Kind[] = [
     to: (id, property) => ({ to: "/$property/apps", params: { property }, search: { in: "all", app: id } }),
   },
   {
+    prefix: "hook",
+    title: "Webhook",
+    to: (id, property) => ({ to: "/$property/webhooks", params: { property }, search: { endpoint: id } }),
+  },
+  {
+    prefix: "dlv",
+    title: "Delivery",
+    to: (id, property) => ({
+      to: "/$property/webhooks",
+      params: { property },
+      search: { show: "deliveries", delivery: id },
+    }),
+  },
+  {
+    prefix: "rej",
+    title: "Rejected write",
+    to: (id, property) => ({
+      to: "/$property/rejected",
+      params: { property },
+      search: { show: "writes", write: id },
+    }),
+  },
+  {
+    prefix: "priv",
+    title: "Privacy request",
+    to: (id, property) => ({ to: "/$property/privacy", params: { property }, search: { request: id } }),
+  },
+  {
     prefix: "mem",
     title: "Member",
     to: (id, property) => ({ to: "/$property/members", params: { property }, search: { member: id } }),

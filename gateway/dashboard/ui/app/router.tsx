@@ -11,10 +11,13 @@ import { membersRoute } from "../screens/members/route.ts";
 import { operateRoute } from "../screens/operate/route.ts";
 import { overviewRoute } from "../screens/overview/route.ts";
 import { profileRoute, profilesRoute } from "../screens/profiles/route.ts";
+import { privacyRoute } from "../screens/privacy/route.ts";
+import { rejectedRoute } from "../screens/rejected/route.ts";
 import { settingsRoute } from "../screens/settings/route.ts";
 import { jobsRoute } from "../screens/jobs/route.ts";
 import { metricRoute, metricsRoute } from "../screens/metrics/route.ts";
 import { schemasRoute } from "../screens/schemas/route.ts";
+import { webhooksRoute } from "../screens/webhooks/route.ts";
 import { FailedScreen, MissingScreen } from "./failed-screen.tsx";
 import { homeRoute, propertyRoute, rootRoute } from "./root-route.tsx";
 
@@ -27,6 +30,9 @@ const routeTree = rootRoute.addChildren([
     profileRoute,
     keysRoute,
     appsRoute,
+    webhooksRoute,
+    rejectedRoute,
+    privacyRoute,
     settingsRoute,
     membersRoute,
     auditRoute,

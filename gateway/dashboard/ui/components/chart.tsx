@@ -5,6 +5,7 @@
 import { lazy, Suspense, useId, useState } from "react";
 import { type ChartProps, colors } from "./chart-props.ts";
 import { Segments } from "./field.tsx";
+import "../styles/chart.css";
 
 const Drawing = lazy(() => import("./chart-drawing.tsx"));
 const rowsMax = 400;

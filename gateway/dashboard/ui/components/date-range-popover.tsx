@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Button, Dialog, DialogTrigger, Popover } from "react-aria-components";
 import { customRange, presets, rangeAt, rangeTitle } from "../data/range.ts";
 import type { DateRangeProps } from "./date-range-props.ts";
+import { localText } from "../data/times.ts";
 import { TextField } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -80,9 +81,4 @@ function Custom({ value, onChoose }: { value: string; onChoose: (value: string) 
       </button>
     </form>
   );
-}
-
-/** What an input of the type datetime-local takes: local time, to the minute. */
-function localText(at: Date): string {
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -89,17 +89,24 @@ export function ConfirmDialog({
 export function SecretDialog({
   title,
   secret,
+  isHashed = true,
   onClose,
   children,
 }: {
   title: string;
   secret: string;
+  /** Daybook keeps a hash of it only, and not the secret itself. */
+  isHashed?: boolean;
   onClose: () => void;
   children?: React.ReactNode;
 }): React.ReactNode {
   return (
     <Dialog title={title} onClose={onClose} isSticky>
-      <p>Copy it now: Daybook keeps only its hash and cannot show it again.</p>
+      <p>
+        {isHashed
+          ? "Copy it now: Daybook keeps only its hash and cannot show it again."
+          : "Copy it now: Daybook does not show it again."}
+      </p>
       <div className="secret">
         <code>{secret}</code>
         <CopyButton text={secret} label="Copy the secret" />

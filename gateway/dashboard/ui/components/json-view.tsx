@@ -3,17 +3,31 @@
  * dropped. Only what is unfolded is in the page, at most 100 entries of a node at a time, so that 256 KB open at once.
  */
 import { type Node, parseTree } from "jsonc-parser";
-import { useMemo, useState } from "react";
+import { createContext, use, useMemo, useState } from "react";
+import { type Faults, findFaults, noFaults } from "../data/json-faults.ts";
 import { CopyButton } from "./copy.tsx";
 import { Segments } from "./field.tsx";
 
 const entriesMax = 100;
 const openDepthMax = 2;
 const textShownMax = 2000;
+const none: readonly string[] = [];
 
-export function JsonView({ text, label = "JSON" }: { text: string; label?: string }): React.ReactNode {
+const FaultsOf = createContext<Faults>(noFaults);
+
+export function JsonView({
+  text,
+  label = "JSON",
+  at = none,
+}: {
+  text: string;
+  label?: string;
+  /** What is wrong: paths to fields, such as `properties.items.0.price`. They are unfolded and marked. */
+  at?: readonly string[];
+}): React.ReactNode {
   const [form, setForm] = useState<"tree" | "text">("tree");
   const root = useMemo(() => parseTree(text), [text]);
+  const faults = useMemo(() => (root ? findFaults(root, at) : noFaults), [root, at]);
   return (
     <figure className="json" aria-label={label}>
       <div className="json-bar">
@@ -30,7 +44,9 @@ export function JsonView({ text, label = "JSON" }: { text: string; label?: strin
       </div>
       {form === "tree" && root ? (
         <div className="json-tree">
-          <JsonNode node={root} text={text} depth={0} />
+          <FaultsOf value={faults}>
+            <JsonNode node={root} text={text} depth={0} />
+          </FaultsOf>
         </div>
       ) : (
         <pre tabIndex={0} aria-label={label}>
@@ -52,18 +68,21 @@ function JsonNode({
   depth: number;
   name?: string;
 }): React.ReactNode {
+  const { marked } = use(FaultsOf);
   const isFolder = (node.type === "object" || node.type === "array") && (node.children?.length ?? 0) > 0;
+  const isMarked = marked.has(node.offset);
   const named = name !== undefined && (
     <>
       <span className="json-key">{name}</span>
       {": "}
     </>
   );
-  if (isFolder) return <JsonFolder node={node} text={text} depth={depth} named={named} />;
+  const mark = isMarked && <strong className="json-fault">at fault</strong>;
+  if (isFolder) return <JsonFolder node={node} text={text} depth={depth} named={named} mark={mark} />;
   return (
-    <div className="json-line">
+    <div className="json-line" data-marked={isMarked || undefined}>
       {named}
-      <Leaf node={node} text={text} />
+      <Leaf node={node} text={text} /> {mark}
     </div>
   );
 }
@@ -73,21 +92,25 @@ function JsonFolder({
   text,
   depth,
   named,
+  mark,
 }: {
   node: Node;
   text: string;
   depth: number;
   named: React.ReactNode;
+  mark: React.ReactNode;
 }): React.ReactNode {
   const children = node.children ?? [];
-  const [isOpen, setOpen] = useState(depth < openDepthMax && children.length <= entriesMax);
-  const [shown, setShown] = useState(entriesMax);
+  const { above } = use(FaultsOf);
+  const last = above.get(node.offset);
+  const [isOpen, setOpen] = useState(last !== undefined || (depth < openDepthMax && children.length <= entriesMax));
+  const [shown, setShown] = useState(Math.max(entriesMax, (last ?? 0) + 1));
   const [opening, closing] = node.type === "object" ? "{}" : "[]";
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+      <summary data-marked={mark ? true : undefined}>
         {named}
-        {opening}
+        {opening} {mark}
         {!isOpen && (
           <span className="muted">
             {" "}

@@ -38,3 +38,8 @@ export function formatExact(at: Instant): string {
   if (at instanceof Date) return text;
   return text.replace(/\.\d+Z$/, `.${String(Math.trunc(at.nanos / 1000)).padStart(6, "0")}Z`);
 }
+
+/** What an input of the type datetime-local takes: local time, to the minute. */
+export function localText(at: Date): string {
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -24,9 +24,9 @@ const signedOut: Interceptor = (next) => async (request) => {
 
 /**
  * Binary is about half the bytes of JSON for lists, and faster to read.
- * @param owner `event` or `profile` for the BusService, which several processes have.
+ * @param owner `event`, `profile` or `metric` for the BusService, which several processes have.
  */
-export function transportTo(owner?: "event" | "profile"): Transport {
+export function transportTo(owner?: "event" | "profile" | "metric"): Transport {
   return createConnectTransport({
     baseUrl: owner === undefined ? "/dashboard/rpc" : `/dashboard/rpc/${owner}`,
     useBinaryFormat: true,

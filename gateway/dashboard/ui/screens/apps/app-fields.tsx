@@ -96,6 +96,30 @@ export function AppFields({
         onChange={(redirectUris) => onChange({ ...draft, redirectUris })}
         error={faultOf("redirect_uris")}
       />
+      <TextField
+        label="Webhook"
+        help="Where messages about the properties are sent that it is installed in."
+        type="url"
+        placeholder="https://"
+        maxLength={2048}
+        autoComplete="off"
+        value={draft.webhookUrl}
+        onChange={(webhookUrl) => onChange({ ...draft, webhookUrl })}
+        error={faultOf("webhook.url")}
+      />
+      {draft.webhookUrl.trim() !== "" && (
+        <TextArea
+          label="Types of messages"
+          help="One a line, or * for all. An installation is sent those that its scopes allow."
+          rows={2}
+          spellCheck={false}
+          autoComplete="off"
+          className="input code"
+          value={draft.webhookTypes}
+          onChange={(webhookTypes) => onChange({ ...draft, webhookTypes })}
+          error={faultOf("webhook.types")}
+        />
+      )}
       <Scopes chosen={draft.scopes} error={faultOf("scopes")} onChange={(scopes) => onChange({ ...draft, scopes })} />
     </>
   );

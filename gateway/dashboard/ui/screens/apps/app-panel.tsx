@@ -1,7 +1,7 @@
 /** One app: what it may ask for, its secrets, where it is installed, and how it is stopped. */
 import { useQuery } from "@connectrpc/connect-query";
 import { useState } from "react";
-import { type App, AppService } from "#proto/daybook/identity/v1/apps_pb.ts";
+import { type App, AppService, type AppWebhook } from "#proto/daybook/identity/v1/apps_pb.ts";
 import { Copy } from "../../components/copy.tsx";
 import { KeyValues } from "../../components/page.tsx";
 import { SidePanel } from "../../components/side-panel.tsx";
@@ -32,6 +32,14 @@ export function AppPanel({ appId, onClose }: { appId: string; onClose: () => voi
   );
 }
 
+function Webhook({ of: { url, types } }: { of: AppWebhook }): React.ReactNode {
+  return (
+    <>
+      <code>{url}</code> {types.includes("*") ? "All types of messages" : types.join(", ")}
+    </>
+  );
+}
+
 function Facts({ app }: { app: App }): React.ReactNode {
   const [asked, setAsked] = useState<"edit" | "suspend" | "activate">();
   const done = (): void => setAsked(undefined);
@@ -44,6 +52,7 @@ function Facts({ app }: { app: App }): React.ReactNode {
           "Client id": <Copy text={app.id} />,
           Runs: hasSecrets(app) ? "On a server: confidential" : "At its users: public",
           Homepage: app.homepageUrl !== undefined && <Homepage url={app.homepageUrl} />,
+          Webhook: app.webhook && <Webhook of={app.webhook} />,
           Created: <Time at={app.createdAt} focusable />,
           Changed: <Time at={app.updatedAt} focusable />,
         }}

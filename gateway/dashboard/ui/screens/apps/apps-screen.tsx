@@ -1,14 +1,19 @@
 /** Apps: programs of partners that may use this property; and for who manages them all, every app. */
 import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { apiCalls } from "../../api-calls.ts";
 import { EqualsApiCall } from "../../components/api-call.tsx";
 import { SearchField, Segments } from "../../components/field.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { PageHeader, Toolbar } from "../../components/page.tsx";
+import { Skeleton } from "../../components/skeleton.tsx";
 import { useMayEverywhere } from "../../data/viewer.ts";
-import { Catalogue } from "./catalogue.tsx";
-import { CreateApp } from "./create-app.tsx";
+import "../../styles/team.css";
 import { Installed, type Show } from "./installed.tsx";
+import "../../styles/apps.css";
+
+const Catalogue = lazy(() => import("./catalogue.tsx"));
+const CreateApp = lazy(() => import("./create-app.tsx"));
 
 const route = getRouteApi("/$property/apps");
 
@@ -79,12 +84,16 @@ export function AppsScreen(): React.ReactNode {
         )}
       </Toolbar>
       {isAll ? (
-        <Catalogue find={find} openId={app} onOpen={(id) => set({ app: id })} />
+        <Suspense fallback={<Skeleton lines={8} />}>
+          <Catalogue find={find} openId={app} onOpen={(id) => set({ app: id })} />
+        </Suspense>
       ) : (
         <Installed show={show} find={find} openId={installation} onOpen={(id) => set({ installation: id })} />
       )}
       {isAll && create === "yes" && (
-        <CreateApp onClose={(id) => set({ create: undefined, ...(id !== undefined && { app: id }) })} />
+        <Suspense>
+          <CreateApp onClose={(id) => set({ create: undefined, ...(id !== undefined && { app: id }) })} />
+        </Suspense>
       )}
     </div>
   );

@@ -21,7 +21,7 @@ const columns: readonly Column<App>[] = [
   { id: "id", title: "Client id", cell: ({ id }) => <Copy text={id} short /> },
 ];
 
-export function Catalogue({
+export default function Catalogue({
   find,
   openId,
   onOpen,

@@ -7,12 +7,12 @@ import { InlineError } from "../../components/field.tsx";
 import { SubmitButton } from "../../components/submit-button.tsx";
 import { failureOf } from "../../data/failures.ts";
 import { AppFields } from "./app-fields.tsx";
-import { type Draft, emptyDraft, faultsOf, isComplete, linesOf } from "./draft.ts";
+import { type Draft, emptyDraft, faultsOf, isComplete, linesOf, webhookOf } from "./draft.ts";
 import { HandOver } from "./hand-over.tsx";
 import { useRereadApps } from "./reread.ts";
 
 /** @param onClose with the id of the app that was made, if it was. */
-export function CreateApp({ onClose }: { onClose: (made?: string) => void }): React.ReactNode {
+export default function CreateApp({ onClose }: { onClose: (made?: string) => void }): React.ReactNode {
   const [draft, setDraft] = useState<Draft>(emptyDraft);
   const create = useMutation(AppService.method.createApp, { onSuccess: useRereadApps(), gcTime: 0 });
   const faults = faultsOf(create.error ? failureOf(create.error).fields : new Map());
@@ -45,12 +45,16 @@ export function CreateApp({ onClose }: { onClose: (made?: string) => void }): Re
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const { homepageUrl, redirectUris, scopes, ...rest } = draft;
+          const { name, description, type, homepageUrl, redirectUris, scopes } = draft;
+          const webhook = webhookOf(draft);
           create.mutate({
-            ...rest,
+            name,
+            description,
+            type,
             redirectUris: linesOf(redirectUris),
             scopes: [...scopes],
             ...(homepageUrl.trim() !== "" && { homepageUrl: homepageUrl.trim() }),
+            ...(webhook.url !== "" && { webhook }),
           });
         }}
         noValidate

@@ -10,6 +10,10 @@ export interface Draft {
   /** One a line. */
   redirectUris: string;
   scopes: ReadonlySet<string>;
+  /** Empty: none. */
+  webhookUrl: string;
+  /** One a line. */
+  webhookTypes: string;
 }
 
 export const emptyDraft: Draft = {
@@ -19,11 +23,22 @@ export const emptyDraft: Draft = {
   type: AppType.CONFIDENTIAL,
   redirectUris: "",
   scopes: new Set(),
+  webhookUrl: "",
+  webhookTypes: "*",
 };
 
 export function draftOf(app: App): Draft {
-  const { name, description, homepageUrl = "", type, redirectUris, scopes } = app;
-  return { name, description, homepageUrl, type, redirectUris: redirectUris.join("\n"), scopes: new Set(scopes) };
+  const { name, description, homepageUrl = "", type, redirectUris, scopes, webhook } = app;
+  return {
+    name,
+    description,
+    homepageUrl,
+    type,
+    redirectUris: redirectUris.join("\n"),
+    scopes: new Set(scopes),
+    webhookUrl: webhook?.url ?? "",
+    webhookTypes: webhook?.types.join("\n") ?? "*",
+  };
 }
 
 export function linesOf(text: string): string[] {
@@ -38,6 +53,11 @@ export function isComplete({ name, redirectUris, scopes }: Draft): boolean {
   return name.trim() !== "" && linesOf(redirectUris).length > 0 && scopes.size > 0;
 }
 
+/** The webhook of a form; one with an empty address is none. */
+export function webhookOf({ webhookUrl, webhookTypes }: Draft) {
+  return { url: webhookUrl.trim(), types: linesOf(webhookTypes) };
+}
+
 /** What a form changes of an app; nothing for what stays. */
 export function changesOf(app: App, draft: Draft) {
   const before = draftOf(app);
@@ -48,11 +68,27 @@ export function changesOf(app: App, draft: Draft) {
     ...(draft.description !== before.description && { description: draft.description }),
     ...(homepageUrl !== before.homepageUrl && { homepageUrl }),
     ...(uris.join("\n") !== before.redirectUris && { redirectUris: uris }),
+    ...(isSameWebhook(before, draft) ? {} : { webhook: webhookOf(draft) }),
     ...(draft.scopes.symmetricDifference(before.scopes).size > 0 && { scopes: [...draft.scopes] }),
   };
 }
 
-const fields = new Set(["name", "description", "homepage_url", "redirect_uris", "scopes"]);
+function isSameWebhook(before: Draft, draft: Draft): boolean {
+  const [one, other] = [webhookOf(before), webhookOf(draft)];
+  return one.url === other.url && (one.url === "" || one.types.join("\n") === other.types.join("\n"));
+}
+
+const fields = new Set([
+  "name",
+  "description",
+  "homepage_url",
+  "redirect_uris",
+  "scopes",
+  "webhook.url",
+  "webhook.types",
+]);
+/** Those of which each line is an item. */
+const lists = new Set(["redirect_uris", "webhook.types"]);
 
 /**
  * What is wrong with fields of the form: of a list, with each line.
@@ -61,12 +97,10 @@ const fields = new Set(["name", "description", "homepage_url", "redirect_uris", 
 export function faultsOf(faults: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [param, message] of faults) {
-    const [field = "", index] = param.split(".");
+    const [, field = "", index] = /^(.*?)(?:\.(\d+))?$/.exec(param) ?? [];
     if (!fields.has(field)) continue;
     const words =
-      index !== undefined && field === "redirect_uris"
-        ? message.replace(`\`${param}\``, `Line ${Number(index) + 1}`)
-        : message;
+      index !== undefined && lists.has(field) ? message.replace(`\`${param}\``, `Line ${Number(index) + 1}`) : message;
     found.set(field, [found.get(field) ?? [], words].flat().join(" "));
   }
   return found;

@@ -10,8 +10,9 @@ import { Time } from "../../components/values.tsx";
 import { firstPage } from "../../data/pages.ts";
 import { placeOf } from "../../data/roles.ts";
 import { useMayEverywhere, useProperty, useViewer } from "../../data/viewer.ts";
+import "../../styles/team.css";
 import { actionInWords } from "./actions.ts";
-import { EntryPanel, Outcome } from "./entry-panel.tsx";
+import { EntryPanel, Outcome, who } from "./entry-panel.tsx";
 import { type Filter, Filters } from "./filters.tsx";
 import { Targets } from "./targets.tsx";
 
@@ -45,7 +46,7 @@ export function AuditScreen(): React.ReactNode {
   const open = rows?.find(({ id }) => id === openId);
   const columns: readonly Column<AuditEntry>[] = [
     { id: "action", title: "Action", cell: ({ action }) => <span title={action}>{actionInWords(action)}</span> },
-    { id: "who", title: "Who", cell: ({ memberEmail }) => memberEmail ?? "The command line" },
+    { id: "who", title: "Who", cell: who },
     { id: "targets", title: "To", cell: (entry) => entry.targetIds.length > 0 && <Targets entry={entry} /> },
     ...(isAll
       ? [

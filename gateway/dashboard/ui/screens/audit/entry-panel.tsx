@@ -13,6 +13,12 @@ export function Outcome({ entry }: { entry: AuditEntry }): React.ReactNode {
   return entry.succeeded ? <Badge tone="good">Done</Badge> : <Badge tone="bad">Not done</Badge>;
 }
 
+/** Who did it: a member, a program over the API, or an operator. */
+export function who({ memberEmail, actorId }: AuditEntry): string {
+  if (actorId !== undefined) return actorId.startsWith("key_") ? "A key" : "An app";
+  return memberEmail ?? "The command line";
+}
+
 export function EntryPanel({ entry, onClose }: { entry: AuditEntry; onClose: () => void }): React.ReactNode {
   const { properties } = useViewer();
   const { propertyId } = entry;
@@ -22,8 +28,9 @@ export function EntryPanel({ entry, onClose }: { entry: AuditEntry; onClose: () 
         rows={{
           Outcome: <Outcome entry={entry} />,
           When: <Time at={entry.at} absolute />,
-          Who: entry.memberEmail ?? "The command line",
+          Who: who(entry),
           Member: entry.memberId !== undefined && <Copy text={entry.memberId} />,
+          "Key or installation": entry.actorId !== undefined && <Copy text={entry.actorId} />,
           Property: propertyId === undefined ? "None" : placeOf({ propertyId }, properties),
           Method: <code>{entry.action}</code>,
           "Done to": entry.targetIds.length > 0 && <Targets entry={entry} isWhole />,

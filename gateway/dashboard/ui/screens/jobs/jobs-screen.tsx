@@ -13,6 +13,7 @@ import { useProperty } from "../../data/viewer.ts";
 import { type Job, type Kind, type State, useJobs } from "./job.ts";
 import { JobPanel } from "./job-panel.tsx";
 import { JobProgress, JobState } from "./job-state.tsx";
+import "../../styles/metrics.css";
 
 const route = getRouteApi("/$property/jobs");
 

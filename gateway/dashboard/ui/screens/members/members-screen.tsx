@@ -10,6 +10,7 @@ import { type Column, LoadMore, Table } from "../../components/table.tsx";
 import { Time } from "../../components/values.tsx";
 import { firstPage } from "../../data/pages.ts";
 import { useMayEverywhere, useViewer } from "../../data/viewer.ts";
+import "../../styles/team.css";
 import { grantsInShort } from "./grants.ts";
 import { Invitations } from "./invitations.tsx";
 import { InviteMember } from "./invite-member.tsx";

@@ -17,6 +17,7 @@ import { firstPage } from "../../data/pages.ts";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { CreateMetric } from "./create-metric.tsx";
 import { sparklineDays, useSparklines } from "./sparklines.ts";
+import "../../styles/metrics.css";
 
 const route = getRouteApi("/$property/metrics");
 // As many as one call for lines takes.

@@ -31,6 +31,7 @@ import {
   requestOf,
   wholeIntervals,
 } from "./view.ts";
+import "../../styles/metrics.css";
 
 const route = getRouteApi("/$property/metrics/$metric");
 

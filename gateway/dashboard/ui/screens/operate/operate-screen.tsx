@@ -2,6 +2,7 @@
 import { PageHeader, Section } from "../../components/page.tsx";
 import { EmptyState, ErrorState } from "../../components/states.tsx";
 import { useMayEverywhere } from "../../data/viewer.ts";
+import "../../styles/team.css";
 import { Consumers } from "./consumers.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Outboxes } from "./outboxes.tsx";

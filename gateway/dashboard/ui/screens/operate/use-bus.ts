@@ -11,7 +11,11 @@ import { transportTo } from "../../data/transport.ts";
 
 export const rereadMs = 5000;
 
-const owners = { event: transportTo("event"), profile: transportTo("profile") } as const;
+const owners = {
+  event: transportTo("event"),
+  profile: transportTo("profile"),
+  metric: transportTo("metric"),
+} as const;
 
 /** Any process knows all consumers and gives their dead letters back. */
 export const busTransport = owners.event;
@@ -43,9 +47,15 @@ export function useBus(): BusReading {
     {},
     { transport: owners.profile, refetchInterval: rereadMs, staleTime: 0 },
   );
+  const metric = useQuery(
+    BusService.method.describeBus,
+    {},
+    { transport: owners.metric, refetchInterval: rereadMs, staleTime: 0 },
+  );
   const readings = [
     { owner: "event", query: event },
     { owner: "profile", query: profile },
+    { owner: "metric", query: metric },
   ];
   // What a service said before it went away is not shown as if it were so now.
   const answers = readings.flatMap(({ query }) => (query.data && !query.isError ? [query.data] : []));

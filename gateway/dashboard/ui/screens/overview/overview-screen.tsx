@@ -14,6 +14,7 @@ import { Activity } from "./activity.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { LatestEvents } from "./latest-events.tsx";
 import { KeysNearLimit, RunningJobs } from "./work.tsx";
+import "../../styles/overview.css";
 
 const latestMax = 8;
 const days = 30;

@@ -12,7 +12,7 @@ import { toast } from "../../components/toasts.tsx";
 import { Time } from "../../components/values.tsx";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { AddIdentifier } from "./add-identifier.tsx";
-import { primaryFirst } from "./attributes.ts";
+import { primaryFirst } from "./names.ts";
 import { useRereadProfiles } from "./reread.ts";
 import type { Reveal } from "./reveal.ts";
 

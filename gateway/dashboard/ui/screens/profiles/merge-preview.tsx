@@ -4,7 +4,8 @@ import type { PreviewMergeResponse, Profile } from "#proto/daybook/profile/v1/pr
 import { useMemo } from "react";
 import { Badge, KeyValues } from "../../components/page.tsx";
 import { type Column, Table } from "../../components/table.tsx";
-import { attributesOf, titleOf } from "./attributes.ts";
+import { attributesOf } from "./attributes.ts";
+import { titleOf } from "./names.ts";
 import { counted } from "./moved.ts";
 import { IdentifiersInShort } from "./person.tsx";
 

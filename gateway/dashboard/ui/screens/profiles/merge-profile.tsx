@@ -10,7 +10,7 @@ import { EmptyState } from "../../components/states.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { SubmitButton } from "../../components/submit-button.tsx";
 import { useProperty } from "../../data/viewer.ts";
-import { titleOf } from "./attributes.ts";
+import { titleOf } from "./names.ts";
 import { FindForm, useFinding } from "./find-profile.tsx";
 import { MergePreview } from "./merge-preview.tsx";
 import { IdentifiersInShort, shortId } from "./person.tsx";

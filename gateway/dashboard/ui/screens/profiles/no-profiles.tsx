@@ -5,7 +5,13 @@ import { EmptyState } from "../../components/states.tsx";
 
 const example = '{"identifiers":[{"type":"email","value":"ada@example.com"}],"attributes":{"first_name":"Ada"}}';
 
-export function NoProfiles({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }): React.ReactNode {
+export default function NoProfiles({
+  isFiltered,
+  onClear,
+}: {
+  isFiltered: boolean;
+  onClear: () => void;
+}): React.ReactNode {
   if (isFiltered) {
     return (
       <EmptyState title="No profile is like that">

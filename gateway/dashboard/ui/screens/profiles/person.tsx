@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { type Profile, ProfileStatus } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Badge, type Tone } from "../../components/page.tsx";
-import { nameOf, primaryFirst } from "./attributes.ts";
+import { nameOf, primaryFirst } from "./names.ts";
 
 const shownMax = 2;
 

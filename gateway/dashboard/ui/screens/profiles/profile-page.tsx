@@ -13,17 +13,20 @@ import { EmptyState, ErrorState } from "../../components/states.tsx";
 import { Tabs } from "../../components/tabs.tsx";
 import { Count, Time } from "../../components/values.tsx";
 import { useMay, useProperty } from "../../data/viewer.ts";
-import { attributesOf, titleOf } from "./attributes.ts";
+import { attributesOf } from "./attributes.ts";
+import { titleOf } from "./names.ts";
 import { AttributesPanel } from "./attributes-panel.tsx";
 import { Identifiers } from "./identifiers.tsx";
 import { Place } from "./location.tsx";
 import { MergeProfile } from "./merge-profile.tsx";
 import { Merges } from "./merges.tsx";
 import { shortId, StatusBadge } from "./person.tsx";
+import { PrivacyMenu } from "./privacy-menu.tsx";
 import { RedactProfile } from "./redact-profile.tsx";
 import { useReveal } from "./reveal.ts";
 import { Tags } from "./tags.tsx";
 import { Timeline } from "./timeline.tsx";
+import "../../styles/profiles.css";
 
 const route = getRouteApi("/$property/profiles/$profile");
 
@@ -100,6 +103,7 @@ function Loaded({ profile }: { profile: Profile }): React.ReactNode {
         actions={
           <>
             <EqualsApiCall call={apiCalls.readProfile(profile.id)} />
+            <PrivacyMenu of={profile} />
             {mayMerge && (
               <button type="button" className="button" onClick={() => set({ ask: "merge" })}>
                 Merge …

@@ -2,7 +2,7 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { type Profile, ProfileService, ProfileSort, ProfileStatus } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { apiCalls } from "../../api-calls.ts";
 import { EqualsApiCall } from "../../components/api-call.tsx";
@@ -17,8 +17,10 @@ import { rangeAt } from "../../data/range.ts";
 import { useProperty } from "../../data/viewer.ts";
 import { FindForm, useFinding } from "./find-profile.tsx";
 import { useLastEvents } from "./last-events.ts";
-import { NoProfiles } from "./no-profiles.tsx";
 import { IdentifiersInShort, PersonLink, StatusBadge, TagList } from "./person.tsx";
+import "../../styles/profiles.css";
+
+const NoProfiles = lazy(() => import("./no-profiles.tsx"));
 
 const route = getRouteApi("/$property/profiles");
 const pageSize = 50;
@@ -155,7 +157,11 @@ export function ProfilesScreen(): React.ReactNode {
           columns={columns}
           rows={rows}
           keyOf={({ id }) => id}
-          empty={<NoProfiles isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />}
+          empty={
+            <Suspense>
+              <NoProfiles isFiltered={isFiltered} onClear={() => void navigate({ search: {} })} />
+            </Suspense>
+          }
         />
       )}
       <LoadMore

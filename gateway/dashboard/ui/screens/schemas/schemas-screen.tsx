@@ -16,6 +16,7 @@ import { firstPage } from "../../data/pages.ts";
 import { useMay, useProperty } from "../../data/viewer.ts";
 import { isConflict, type Schema, schemaOfAttributes, schemaOfMetric } from "./schema.ts";
 import { SchemaPanel } from "./schema-panel.tsx";
+import "../../styles/metrics.css";
 
 const route = getRouteApi("/$property/schemas");
 const pageSize = 100;

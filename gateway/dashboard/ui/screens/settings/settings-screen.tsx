@@ -8,6 +8,7 @@ import { Icon } from "../../components/icon.tsx";
 import { KeyValues, PageHeader, Section } from "../../components/page.tsx";
 import { Time } from "../../components/values.tsx";
 import { isTest, useMay, useMayEverywhere, useProperty } from "../../data/viewer.ts";
+import "../../styles/team.css";
 import { CreateProperty } from "./create-property.tsx";
 import { EditProperty } from "./edit-property.tsx";
 import { ModeBadge } from "./mode-badge.tsx";

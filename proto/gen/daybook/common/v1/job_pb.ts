@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file daybook/common/v1/job.proto.
  */
 export const file_daybook_common_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChtkYXlib29rL2NvbW1vbi92MS9qb2IucHJvdG8SEWRheWJvb2suY29tbW9uLnYxIjwKBkpvYkR1ZRITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSDQoFY2h1bmsYAyABKAViBnByb3RvMw");
+  fileDesc("ChtkYXlib29rL2NvbW1vbi92MS9qb2IucHJvdG8SEWRheWJvb2suY29tbW9uLnYxIjwKBkpvYkR1ZRITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSDQoFY2h1bmsYAyABKAUihgEKCUpvYk9yaWdpbhIRCglvcGVyYXRpb24YASABKAkSEgoKcmVxdWVzdF9pZBgCIAEoCRIOCgZrZXlfaWQYAyABKAkSEAoIa2V5X25hbWUYBCABKAkSHAoPaW5zdGFsbGF0aW9uX2lkGAUgASgJSACIAQFCEgoQX2luc3RhbGxhdGlvbl9pZGIGcHJvdG8z");
 
 /**
  * JobDue asks for a chunk of a job. It goes over the bus, at least once, on a subject for each kind of job.
@@ -46,4 +46,53 @@ export type JobDue = Message<"daybook.common.v1.JobDue"> & {
  */
 export const JobDueSchema: GenMessage<JobDue> = /*@__PURE__*/
   messageDesc(file_daybook_common_v1_job, 0);
+
+/**
+ * JobOrigin is the request that made a job. What is known of it is said of the items that the job refuses.
+ *
+ * @generated from message daybook.common.v1.JobOrigin
+ */
+export type JobOrigin = Message<"daybook.common.v1.JobOrigin"> & {
+  /**
+   * What was asked for, such as `compat.event_bulk_create_jobs.create`.
+   *
+   * @generated from field: string operation = 1;
+   */
+  operation: string;
+
+  /**
+   * TypeID with prefix `req`.
+   *
+   * @generated from field: string request_id = 2;
+   */
+  requestId: string;
+
+  /**
+   * TypeID of the key or of the installation.
+   *
+   * @generated from field: string key_id = 3;
+   */
+  keyId: string;
+
+  /**
+   * The name of the key, or of the app.
+   *
+   * @generated from field: string key_name = 4;
+   */
+  keyName: string;
+
+  /**
+   * TypeID with prefix `inst`, if an installation asked.
+   *
+   * @generated from field: optional string installation_id = 5;
+   */
+  installationId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.common.v1.JobOrigin.
+ * Use `create(JobOriginSchema)` to create a new message.
+ */
+export const JobOriginSchema: GenMessage<JobOrigin> = /*@__PURE__*/
+  messageDesc(file_daybook_common_v1_job, 1);
 

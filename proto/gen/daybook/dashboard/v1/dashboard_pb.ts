@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { RejectedWrite } from "../../event/v1/rejected_pb.ts";
+import { file_daybook_event_v1_rejected } from "../../event/v1/rejected_pb.ts";
 import type { Property } from "../../identity/v1/identity_pb.ts";
 import { file_daybook_identity_v1_identity } from "../../identity/v1/identity_pb.ts";
 import type { Member, Session } from "../../identity/v1/members_pb.ts";
@@ -18,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file daybook/dashboard/v1/dashboard.proto.
  */
 export const file_daybook_dashboard_v1_dashboard: GenFile = /*@__PURE__*/
-  fileDesc("CiRkYXlib29rL2Rhc2hib2FyZC92MS9kYXNoYm9hcmQucHJvdG8SFGRheWJvb2suZGFzaGJvYXJkLnYxIhIKEEdldFZpZXdlclJlcXVlc3Qi7QEKEUdldFZpZXdlclJlc3BvbnNlEisKBm1lbWJlchgBIAEoCzIbLmRheWJvb2suaWRlbnRpdHkudjEuTWVtYmVyEi0KB3Nlc3Npb24YAiABKAsyHC5kYXlib29rLmlkZW50aXR5LnYxLlNlc3Npb24SMQoKcHJvcGVydGllcxgDIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhcGlfdXJsGAUgASgJEicKA25vdxgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEAoOU2lnbk91dFJlcXVlc3QiEQoPU2lnbk91dFJlc3BvbnNlIj8KFFJldmVhbFByb2ZpbGVSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkiRQoVUmV2ZWFsUHJvZmlsZVJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZSIaChhEZXNjcmliZVByb2Nlc3Nlc1JlcXVlc3QiTQoZRGVzY3JpYmVQcm9jZXNzZXNSZXNwb25zZRIwCglwcm9jZXNzZXMYASADKAsyHS5kYXlib29rLmRhc2hib2FyZC52MS5Qcm9jZXNzIuQBCgdQcm9jZXNzEgwKBG5hbWUYASABKAkSFAoHYWRkcmVzcxgCIAEoCUgAiAEBEg0KBXJlYWR5GAMgASgIEhMKBnJlYXNvbhgEIAEoCUgBiAEBEhQKB3ZlcnNpb24YBSABKAlIAogBARIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtpbnN0YW5jZV9pZBgHIAEoCUgDiAEBQgoKCF9hZGRyZXNzQgkKB19yZWFzb25CCgoIX3ZlcnNpb25CDgoMX2luc3RhbmNlX2lkMqgDChBEYXNoYm9hcmRTZXJ2aWNlElwKCUdldFZpZXdlchImLmRheWJvb2suZGFzaGJvYXJkLnYxLkdldFZpZXdlclJlcXVlc3QaJy5kYXlib29rLmRhc2hib2FyZC52MS5HZXRWaWV3ZXJSZXNwb25zZRJWCgdTaWduT3V0EiQuZGF5Ym9vay5kYXNoYm9hcmQudjEuU2lnbk91dFJlcXVlc3QaJS5kYXlib29rLmRhc2hib2FyZC52MS5TaWduT3V0UmVzcG9uc2USaAoNUmV2ZWFsUHJvZmlsZRIqLmRheWJvb2suZGFzaGJvYXJkLnYxLlJldmVhbFByb2ZpbGVSZXF1ZXN0GisuZGF5Ym9vay5kYXNoYm9hcmQudjEuUmV2ZWFsUHJvZmlsZVJlc3BvbnNlEnQKEURlc2NyaWJlUHJvY2Vzc2VzEi4uZGF5Ym9vay5kYXNoYm9hcmQudjEuRGVzY3JpYmVQcm9jZXNzZXNSZXF1ZXN0Gi8uZGF5Ym9vay5kYXNoYm9hcmQudjEuRGVzY3JpYmVQcm9jZXNzZXNSZXNwb25zZWIGcHJvdG8z", [file_daybook_identity_v1_identity, file_daybook_identity_v1_members, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("CiRkYXlib29rL2Rhc2hib2FyZC92MS9kYXNoYm9hcmQucHJvdG8SFGRheWJvb2suZGFzaGJvYXJkLnYxIhIKEEdldFZpZXdlclJlcXVlc3Qi7QEKEUdldFZpZXdlclJlc3BvbnNlEisKBm1lbWJlchgBIAEoCzIbLmRheWJvb2suaWRlbnRpdHkudjEuTWVtYmVyEi0KB3Nlc3Npb24YAiABKAsyHC5kYXlib29rLmlkZW50aXR5LnYxLlNlc3Npb24SMQoKcHJvcGVydGllcxgDIAMoCzIdLmRheWJvb2suaWRlbnRpdHkudjEuUHJvcGVydHkSDwoHdmVyc2lvbhgEIAEoCRIPCgdhcGlfdXJsGAUgASgJEicKA25vdxgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEAoOU2lnbk91dFJlcXVlc3QiEQoPU2lnbk91dFJlc3BvbnNlIj8KFFJldmVhbFByb2ZpbGVSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkiRQoVUmV2ZWFsUHJvZmlsZVJlc3BvbnNlEiwKB3Byb2ZpbGUYASABKAsyGy5kYXlib29rLnByb2ZpbGUudjEuUHJvZmlsZSJMChpSZXZlYWxSZWplY3RlZFdyaXRlUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIZChFyZWplY3RlZF93cml0ZV9pZBgCIAEoCSJNChtSZXZlYWxSZWplY3RlZFdyaXRlUmVzcG9uc2USLgoFd3JpdGUYASABKAsyHy5kYXlib29rLmV2ZW50LnYxLlJlamVjdGVkV3JpdGUiSQoWUHJlcGFyZURvd25sb2FkUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIaChJwcml2YWN5X3JlcXVlc3RfaWQYAiABKAkiJwoXUHJlcGFyZURvd25sb2FkUmVzcG9uc2USDAoEcGF0aBgBIAEoCSIaChhEZXNjcmliZVByb2Nlc3Nlc1JlcXVlc3QiTQoZRGVzY3JpYmVQcm9jZXNzZXNSZXNwb25zZRIwCglwcm9jZXNzZXMYASADKAsyHS5kYXlib29rLmRhc2hib2FyZC52MS5Qcm9jZXNzIuQBCgdQcm9jZXNzEgwKBG5hbWUYASABKAkSFAoHYWRkcmVzcxgCIAEoCUgAiAEBEg0KBXJlYWR5GAMgASgIEhMKBnJlYXNvbhgEIAEoCUgBiAEBEhQKB3ZlcnNpb24YBSABKAlIAogBARIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtpbnN0YW5jZV9pZBgHIAEoCUgDiAEBQgoKCF9hZGRyZXNzQgkKB19yZWFzb25CCgoIX3ZlcnNpb25CDgoMX2luc3RhbmNlX2lkMpQFChBEYXNoYm9hcmRTZXJ2aWNlElwKCUdldFZpZXdlchImLmRheWJvb2suZGFzaGJvYXJkLnYxLkdldFZpZXdlclJlcXVlc3QaJy5kYXlib29rLmRhc2hib2FyZC52MS5HZXRWaWV3ZXJSZXNwb25zZRJWCgdTaWduT3V0EiQuZGF5Ym9vay5kYXNoYm9hcmQudjEuU2lnbk91dFJlcXVlc3QaJS5kYXlib29rLmRhc2hib2FyZC52MS5TaWduT3V0UmVzcG9uc2USaAoNUmV2ZWFsUHJvZmlsZRIqLmRheWJvb2suZGFzaGJvYXJkLnYxLlJldmVhbFByb2ZpbGVSZXF1ZXN0GisuZGF5Ym9vay5kYXNoYm9hcmQudjEuUmV2ZWFsUHJvZmlsZVJlc3BvbnNlEnoKE1JldmVhbFJlamVjdGVkV3JpdGUSMC5kYXlib29rLmRhc2hib2FyZC52MS5SZXZlYWxSZWplY3RlZFdyaXRlUmVxdWVzdBoxLmRheWJvb2suZGFzaGJvYXJkLnYxLlJldmVhbFJlamVjdGVkV3JpdGVSZXNwb25zZRJuCg9QcmVwYXJlRG93bmxvYWQSLC5kYXlib29rLmRhc2hib2FyZC52MS5QcmVwYXJlRG93bmxvYWRSZXF1ZXN0Gi0uZGF5Ym9vay5kYXNoYm9hcmQudjEuUHJlcGFyZURvd25sb2FkUmVzcG9uc2USdAoRRGVzY3JpYmVQcm9jZXNzZXMSLi5kYXlib29rLmRhc2hib2FyZC52MS5EZXNjcmliZVByb2Nlc3Nlc1JlcXVlc3QaLy5kYXlib29rLmRhc2hib2FyZC52MS5EZXNjcmliZVByb2Nlc3Nlc1Jlc3BvbnNlYgZwcm90bzM", [file_daybook_event_v1_rejected, file_daybook_identity_v1_identity, file_daybook_identity_v1_members, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * GetViewerRequest asks.
@@ -171,6 +173,104 @@ export const RevealProfileResponseSchema: GenMessage<RevealProfileResponse> = /*
   messageDesc(file_daybook_dashboard_v1_dashboard, 5);
 
 /**
+ * RevealRejectedWriteRequest names a rejected write.
+ *
+ * @generated from message daybook.dashboard.v1.RevealRejectedWriteRequest
+ */
+export type RevealRejectedWriteRequest = Message<"daybook.dashboard.v1.RevealRejectedWriteRequest"> & {
+  /**
+   * Its property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The rejected write.
+   *
+   * @generated from field: string rejected_write_id = 2;
+   */
+  rejectedWriteId: string;
+};
+
+/**
+ * Describes the message daybook.dashboard.v1.RevealRejectedWriteRequest.
+ * Use `create(RevealRejectedWriteRequestSchema)` to create a new message.
+ */
+export const RevealRejectedWriteRequestSchema: GenMessage<RevealRejectedWriteRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_dashboard_v1_dashboard, 6);
+
+/**
+ * RevealRejectedWriteResponse is the rejected write.
+ *
+ * @generated from message daybook.dashboard.v1.RevealRejectedWriteResponse
+ */
+export type RevealRejectedWriteResponse = Message<"daybook.dashboard.v1.RevealRejectedWriteResponse"> & {
+  /**
+   * With its payload, if that is kept.
+   *
+   * @generated from field: daybook.event.v1.RejectedWrite write = 1;
+   */
+  write?: RejectedWrite | undefined;
+};
+
+/**
+ * Describes the message daybook.dashboard.v1.RevealRejectedWriteResponse.
+ * Use `create(RevealRejectedWriteResponseSchema)` to create a new message.
+ */
+export const RevealRejectedWriteResponseSchema: GenMessage<RevealRejectedWriteResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_dashboard_v1_dashboard, 7);
+
+/**
+ * PrepareDownloadRequest names an access request.
+ *
+ * @generated from message daybook.dashboard.v1.PrepareDownloadRequest
+ */
+export type PrepareDownloadRequest = Message<"daybook.dashboard.v1.PrepareDownloadRequest"> & {
+  /**
+   * Its property.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * The request.
+   *
+   * @generated from field: string privacy_request_id = 2;
+   */
+  privacyRequestId: string;
+};
+
+/**
+ * Describes the message daybook.dashboard.v1.PrepareDownloadRequest.
+ * Use `create(PrepareDownloadRequestSchema)` to create a new message.
+ */
+export const PrepareDownloadRequestSchema: GenMessage<PrepareDownloadRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_dashboard_v1_dashboard, 8);
+
+/**
+ * PrepareDownloadResponse is where the stream is.
+ *
+ * @generated from message daybook.dashboard.v1.PrepareDownloadResponse
+ */
+export type PrepareDownloadResponse = Message<"daybook.dashboard.v1.PrepareDownloadResponse"> & {
+  /**
+   * From the root of this address: `/dashboard/…`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message daybook.dashboard.v1.PrepareDownloadResponse.
+ * Use `create(PrepareDownloadResponseSchema)` to create a new message.
+ */
+export const PrepareDownloadResponseSchema: GenMessage<PrepareDownloadResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_dashboard_v1_dashboard, 9);
+
+/**
  * DescribeProcessesRequest asks.
  *
  * @generated from message daybook.dashboard.v1.DescribeProcessesRequest
@@ -183,7 +283,7 @@ export type DescribeProcessesRequest = Message<"daybook.dashboard.v1.DescribePro
  * Use `create(DescribeProcessesRequestSchema)` to create a new message.
  */
 export const DescribeProcessesRequestSchema: GenMessage<DescribeProcessesRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_dashboard_v1_dashboard, 6);
+  messageDesc(file_daybook_dashboard_v1_dashboard, 10);
 
 /**
  * DescribeProcessesResponse tells of processes.
@@ -204,7 +304,7 @@ export type DescribeProcessesResponse = Message<"daybook.dashboard.v1.DescribePr
  * Use `create(DescribeProcessesResponseSchema)` to create a new message.
  */
 export const DescribeProcessesResponseSchema: GenMessage<DescribeProcessesResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_dashboard_v1_dashboard, 7);
+  messageDesc(file_daybook_dashboard_v1_dashboard, 11);
 
 /**
  * Process is one process of Daybook.
@@ -267,7 +367,7 @@ export type Process = Message<"daybook.dashboard.v1.Process"> & {
  * Use `create(ProcessSchema)` to create a new message.
  */
 export const ProcessSchema: GenMessage<Process> = /*@__PURE__*/
-  messageDesc(file_daybook_dashboard_v1_dashboard, 8);
+  messageDesc(file_daybook_dashboard_v1_dashboard, 12);
 
 /**
  * DashboardService is what the gateway itself answers to the dashboard in a browser. It is served under `/dashboard/rpc` only, to
@@ -305,6 +405,27 @@ export const DashboardService: GenService<{
     methodKind: "unary";
     input: typeof RevealProfileRequestSchema;
     output: typeof RevealProfileResponseSchema;
+  },
+  /**
+   * RevealRejectedWrite reads a rejected write with what was sent. It needs the right `identifiers:read_value`, and leaves an audit entry.
+   *
+   * @generated from rpc daybook.dashboard.v1.DashboardService.RevealRejectedWrite
+   */
+  revealRejectedWrite: {
+    methodKind: "unary";
+    input: typeof RevealRejectedWriteRequestSchema;
+    output: typeof RevealRejectedWriteResponseSchema;
+  },
+  /**
+   * PrepareDownload tells where the stream of an access request is, for a browser that may read it now: within minutes of a sign-in. The stream
+   * asks for the same again, and leaves the audit entry.
+   *
+   * @generated from rpc daybook.dashboard.v1.DashboardService.PrepareDownload
+   */
+  prepareDownload: {
+    methodKind: "unary";
+    input: typeof PrepareDownloadRequestSchema;
+    output: typeof PrepareDownloadResponseSchema;
   },
   /**
    * DescribeProcesses tells of each process that the gateway knows: itself, and the replicas of every service.

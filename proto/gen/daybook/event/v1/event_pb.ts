@@ -6,9 +6,11 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Error } from "../../common/v1/error_pb.ts";
 import { file_daybook_common_v1_error } from "../../common/v1/error_pb.ts";
+import type { JobOrigin } from "../../common/v1/job_pb.ts";
+import { file_daybook_common_v1_job } from "../../common/v1/job_pb.ts";
 import type { TimeRange } from "../../common/v1/range_pb.ts";
 import { file_daybook_common_v1_range } from "../../common/v1/range_pb.ts";
-import type { ProfileReference, UpdateProfileRequest, UpsertProfileRequest } from "../../profile/v1/profile_pb.ts";
+import type { ProfileReference, UnmatchedIdentifier, UpdateProfileRequest, UpsertProfileRequest } from "../../profile/v1/profile_pb.ts";
 import { file_daybook_profile_v1_profile } from "../../profile/v1/profile_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
@@ -18,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIqQDCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQESGQoMcmVjb3JkZWRfZm9yGA0gASgJSAWIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZUIPCg1fcmVjb3JkZWRfZm9yIuYDCgpFdmVudElucHV0EgwKBHR5cGUYASABKAkSNQoHcHJvZmlsZRgCIAEoCzIkLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVmZXJlbmNlEhcKD3Byb3BlcnRpZXNfanNvbhgDIAEoCRISCgV2YWx1ZRgEIAEoCUgAiAEBEhUKCGN1cnJlbmN5GAUgASgJSAGIAQESGAoLb2NjdXJyZWRfYXQYBiABKAlIAogBARIWCglkZWR1cGVfaWQYByABKAlIA4gBARIcCg9pZGVtcG90ZW5jeV9rZXkYCCABKAlIBIgBARIOCgZzb3VyY2UYCSABKAkSEAoIYmFja2ZpbGwYCiABKAgSGQoMb3BlcmF0aW9uX2lkGAsgASgJSAWIAQESGAoLbWV0cmljX25hbWUYDCABKAlIBogBARIWCgl1bmlxdWVfaWQYDSABKAlIB4gBARIYChBvcGVyYXRpb25faXNfbmV3GA4gASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleUIPCg1fb3BlcmF0aW9uX2lkQg4KDF9tZXRyaWNfbmFtZUIMCgpfdW5pcXVlX2lkIm8KE1JlY29yZEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLAoGZXZlbnRzGAIgAygLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EhUKDXJldHVybl9ldmVudHMYAyABKAgiTAoUUmVjb3JkRXZlbnRzUmVzcG9uc2USNAoHcmVzdWx0cxgBIAMoCzIjLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRSZXN1bHQifgoRUmVjb3JkRXZlbnRSZXN1bHQSMwoIcmVjb3JkZWQYASABKAsyHy5kYXlib29rLmV2ZW50LnYxLlJlY29yZGVkRXZlbnRIABIpCgVlcnJvchgCIAEoCzIYLmRheWJvb2suY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSKJAQoNUmVjb3JkZWRFdmVudBIQCghldmVudF9pZBgBIAEoCRIQCghyZXBsYXllZBgCIAEoCBIaCg1yZXNvbHZlZF9mcm9tGAMgASgJSACIAQESJgoFZXZlbnQYBCABKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50QhAKDl9yZXNvbHZlZF9mcm9tIjoKEEdldEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJIjwKEUdldEV2ZW50c1Jlc3BvbnNlEicKBmV2ZW50cxgBIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQiSwoNRXZlbnRQb3NpdGlvbhIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghldmVudF9pZBgCIAEoCSKHAwoRTGlzdEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEdHlwZRgCIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYAyABKAlIAYgBARITCgZzb3VyY2UYBCABKAlIAogBARIxCgtvY2N1cnJlZF9hdBgFIAEoCzIcLmRheWJvb2suY29tbW9uLnYxLlRpbWVSYW5nZRIxCgtyZWNlaXZlZF9hdBgGIAEoCzIcLmRheWJvb2suY29tbW9uLnYxLlRpbWVSYW5nZRIpCgRzb3J0GAcgASgOMhsuZGF5Ym9vay5ldmVudC52MS5FdmVudFNvcnQSEQoJYXNjZW5kaW5nGAggASgIEg0KBWxpbWl0GAkgASgFEi4KBWFmdGVyGAogASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEhYKDndpdGhvdXRfc3lzdGVtGAsgASgIQgcKBV90eXBlQg0KC19wcm9maWxlX2lkQgkKB19zb3VyY2UifQoSTGlzdEV2ZW50c1Jlc3BvbnNlEicKBmV2ZW50cxgBIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQSEAoIaGFzX21vcmUYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIuMBChFUYWlsRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIuCgVhZnRlchgCIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIRCgR0eXBlGAMgASgJSACIAQESFwoKcHJvZmlsZV9pZBgEIAEoCUgBiAEBEhMKBnNvdXJjZRgFIAEoCUgCiAEBEhYKDndpdGhvdXRfc3lzdGVtGAYgASgIEg0KBWxpbWl0GAcgASgFQgcKBV90eXBlQg0KC19wcm9maWxlX2lkQgkKB19zb3VyY2UixwEKElRhaWxFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50Eg8KB3NraXBwZWQYAiABKAMSMQoIcG9zaXRpb24YAyABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SMgoOcmVjb3JkZWRfdXBfdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGhhc19tb3JlGAUgASgIIokCChZBZ2dyZWdhdGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSMQoNYnVja2V0X3N0YXJ0cxgDIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGdyb3VwX2J5GAUgAygJEjQKCmNvbmRpdGlvbnMYBiADKAsyIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Q29uZGl0aW9uEhUKDXdpdGhfcHJvZmlsZXMYByABKAgSEgoKZXZlbnRzX21heBgIIAEoBSIzCg5FdmVudENvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIkcKF0FnZ3JlZ2F0ZUV2ZW50c1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRHcm91cCJvCgpFdmVudEdyb3VwEg4KBmJ1Y2tldBgBIAEoBRITCgt2YWx1ZXNfanNvbhgCIAMoCRINCgVjb3VudBgDIAEoAxIQCgNzdW0YBCABKAlIAIgBARITCgtwcm9maWxlX2lkcxgFIAEoDEIGCgRfc3VtIioKE0dldFdhdGVybWFya1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkijQEKFEdldFdhdGVybWFya1Jlc3BvbnNlEjIKDnJlY29yZGVkX3VwX3RvGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgd3YWl0aW5nGAIgAygLMh4uZGF5Ym9vay5ldmVudC52MS5XYWl0aW5nQmF0Y2gSEAoIaGFzX21vcmUYAyABKAgiUQoMV2FpdGluZ0JhdGNoEhAKCGJhdGNoX2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmCgxFdmVudHNMaW5rZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRItCgZldmVudHMYAyADKAsyHS5kYXlib29rLmV2ZW50LnYxLkxpbmtlZEV2ZW50IoABCgtMaW5rZWRFdmVudBIMCgR0eXBlGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYAyABKAkSFQoIY3VycmVuY3kYBCABKAlIAIgBAUILCglfY3VycmVuY3kiQQoXQW5vbnltb3VzRXZlbnRzUmVjb3JkZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJImAKDkV2ZW50c1JlY29yZGVkEhAKCGJhdGNoX2lkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEicKBmV2ZW50cxgDIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQiQAoUR2V0TGFzdEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEwoLcHJvZmlsZV9pZHMYAiADKAkiSQoVR2V0TGFzdEV2ZW50c1Jlc3BvbnNlEjAKC2xhc3RfZXZlbnRzGAEgAygLMhsuZGF5Ym9vay5ldmVudC52MS5MYXN0RXZlbnQiUAoJTGFzdEV2ZW50EhIKCnByb2ZpbGVfaWQYASABKAkSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrABCgxFdmVudEpvYkl0ZW0SKwoFZXZlbnQYASABKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50SW5wdXQSOQoHcHJvZmlsZRgCIAEoCzIoLmRheWJvb2sucHJvZmlsZS52MS5VcHNlcnRQcm9maWxlUmVxdWVzdBI4CgZ1cGRhdGUYAyABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBkYXRlUHJvZmlsZVJlcXVlc3QiawoVQ3JlYXRlRXZlbnRKb2JSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCRItCgVpdGVtcxgDIAMoCzIeLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JJdGVtIhgKFkNyZWF0ZUV2ZW50Sm9iUmVzcG9uc2UizgIKCEV2ZW50Sm9iEgoKAmlkGAEgASgJEjAKBnN0YXR1cxgCIAEoDjIgLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JTdGF0dXMSEwoLdG90YWxfY291bnQYAyABKAUSFwoPY29tcGxldGVkX2NvdW50GAQgASgFEhQKDGZhaWxlZF9jb3VudBgFIAEoBRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjkKEkdldEV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiPgoTR2V0RXZlbnRKb2JSZXNwb25zZRInCgNqb2IYASABKAsyGi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iIq0BChRMaXN0RXZlbnRKb2JzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIyCghzdGF0dXNlcxgCIAMoDjIgLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JTdGF0dXMSEQoJYXNjZW5kaW5nGAMgASgIEg0KBWxpbWl0GAQgASgFEhkKDGFmdGVyX2pvYl9pZBgFIAEoCUgAiAEBQg8KDV9hZnRlcl9qb2JfaWQiUwoVTGlzdEV2ZW50Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iEhAKCGhhc19tb3JlGAIgASgIImAKDUV2ZW50Sm9iRXJyb3ISCgoCaWQYASABKAkSDAoEaXRlbRgCIAEoBRInCgVlcnJvchgDIAEoCzIYLmRheWJvb2suY29tbW9uLnYxLkVycm9yEgwKBHR5cGUYBCABKAkidwoZTGlzdEV2ZW50Sm9iRXJyb3JzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSDQoFbGltaXQYAyABKAUSFwoKYWZ0ZXJfaXRlbRgEIAEoBUgAiAEBQg0KC19hZnRlcl9pdGVtIl8KGkxpc3RFdmVudEpvYkVycm9yc1Jlc3BvbnNlEi8KBmVycm9ycxgBIAMoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JFcnJvchIQCghoYXNfbW9yZRgCIAEoCCJEChlDb3VudFByb2ZpbGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkiPQoaQ291bnRQcm9maWxlRXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAMSEAoIaGFzX21vcmUYAiABKAgiWAoYQ291bnRSZWNlbnRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg8KB21pbnV0ZXMYAiABKAUSFgoOd2l0aG91dF9zeXN0ZW0YAyABKAgijwEKGUNvdW50UmVjZW50RXZlbnRzUmVzcG9uc2USLgoHbWludXRlcxgBIAMoCzIdLmRheWJvb2suZXZlbnQudjEuRXZlbnRNaW51dGUSMgoOcmVjb3JkZWRfdXBfdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBmlzX2N1dBgDIAEoCCJLCgtFdmVudE1pbnV0ZRItCglzdGFydHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWNvdW50GAIgASgDKl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAiqPAQoORXZlbnRKb2JTdGF0dXMSIAocRVZFTlRfSk9CX1NUQVRVU19VTlNQRUNJRklFRBAAEhsKF0VWRU5UX0pPQl9TVEFUVVNfUVVFVUVEEAESHwobRVZFTlRfSk9CX1NUQVRVU19QUk9DRVNTSU5HEAISHQoZRVZFTlRfSk9CX1NUQVRVU19DT01QTEVURRADMpEKCgxFdmVudFNlcnZpY2USXQoMUmVjb3JkRXZlbnRzEiUuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXNwb25zZRJUCglHZXRFdmVudHMSIi5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1JlcXVlc3QaIy5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1Jlc3BvbnNlElcKCkxpc3RFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVzcG9uc2USVwoKVGFpbEV2ZW50cxIjLmRheWJvb2suZXZlbnQudjEuVGFpbEV2ZW50c1JlcXVlc3QaJC5kYXlib29rLmV2ZW50LnYxLlRhaWxFdmVudHNSZXNwb25zZRJmCg9BZ2dyZWdhdGVFdmVudHMSKC5kYXlib29rLmV2ZW50LnYxLkFnZ3JlZ2F0ZUV2ZW50c1JlcXVlc3QaKS5kYXlib29rLmV2ZW50LnYxLkFnZ3JlZ2F0ZUV2ZW50c1Jlc3BvbnNlEl0KDEdldFdhdGVybWFyaxIlLmRheWJvb2suZXZlbnQudjEuR2V0V2F0ZXJtYXJrUmVxdWVzdBomLmRheWJvb2suZXZlbnQudjEuR2V0V2F0ZXJtYXJrUmVzcG9uc2USYAoNR2V0TGFzdEV2ZW50cxImLmRheWJvb2suZXZlbnQudjEuR2V0TGFzdEV2ZW50c1JlcXVlc3QaJy5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXNwb25zZRJjCg5DcmVhdGVFdmVudEpvYhInLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXF1ZXN0GiguZGF5Ym9vay5ldmVudC52MS5DcmVhdGVFdmVudEpvYlJlc3BvbnNlEloKC0dldEV2ZW50Sm9iEiQuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudEpvYlJlcXVlc3QaJS5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50Sm9iUmVzcG9uc2USYAoNTGlzdEV2ZW50Sm9icxImLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50Sm9ic1JlcXVlc3QaJy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudEpvYnNSZXNwb25zZRJvChJMaXN0RXZlbnRKb2JFcnJvcnMSKy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudEpvYkVycm9yc1JlcXVlc3QaLC5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudEpvYkVycm9yc1Jlc3BvbnNlEm8KEkNvdW50UHJvZmlsZUV2ZW50cxIrLmRheWJvb2suZXZlbnQudjEuQ291bnRQcm9maWxlRXZlbnRzUmVxdWVzdBosLmRheWJvb2suZXZlbnQudjEuQ291bnRQcm9maWxlRXZlbnRzUmVzcG9uc2USbAoRQ291bnRSZWNlbnRFdmVudHMSKi5kYXlib29rLmV2ZW50LnYxLkNvdW50UmVjZW50RXZlbnRzUmVxdWVzdBorLmRheWJvb2suZXZlbnQudjEuQ291bnRSZWNlbnRFdmVudHNSZXNwb25zZWIGcHJvdG8z", [file_daybook_common_v1_error, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIqQDCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQESGQoMcmVjb3JkZWRfZm9yGA0gASgJSAWIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZUIPCg1fcmVjb3JkZWRfZm9yIuYDCgpFdmVudElucHV0EgwKBHR5cGUYASABKAkSNQoHcHJvZmlsZRgCIAEoCzIkLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVmZXJlbmNlEhcKD3Byb3BlcnRpZXNfanNvbhgDIAEoCRISCgV2YWx1ZRgEIAEoCUgAiAEBEhUKCGN1cnJlbmN5GAUgASgJSAGIAQESGAoLb2NjdXJyZWRfYXQYBiABKAlIAogBARIWCglkZWR1cGVfaWQYByABKAlIA4gBARIcCg9pZGVtcG90ZW5jeV9rZXkYCCABKAlIBIgBARIOCgZzb3VyY2UYCSABKAkSEAoIYmFja2ZpbGwYCiABKAgSGQoMb3BlcmF0aW9uX2lkGAsgASgJSAWIAQESGAoLbWV0cmljX25hbWUYDCABKAlIBogBARIWCgl1bmlxdWVfaWQYDSABKAlIB4gBARIYChBvcGVyYXRpb25faXNfbmV3GA4gASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleUIPCg1fb3BlcmF0aW9uX2lkQg4KDF9tZXRyaWNfbmFtZUIMCgpfdW5pcXVlX2lkIm8KE1JlY29yZEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLAoGZXZlbnRzGAIgAygLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EhUKDXJldHVybl9ldmVudHMYAyABKAgiTAoUUmVjb3JkRXZlbnRzUmVzcG9uc2USNAoHcmVzdWx0cxgBIAMoCzIjLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRSZXN1bHQifgoRUmVjb3JkRXZlbnRSZXN1bHQSMwoIcmVjb3JkZWQYASABKAsyHy5kYXlib29rLmV2ZW50LnYxLlJlY29yZGVkRXZlbnRIABIpCgVlcnJvchgCIAEoCzIYLmRheWJvb2suY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSKJAQoNUmVjb3JkZWRFdmVudBIQCghldmVudF9pZBgBIAEoCRIQCghyZXBsYXllZBgCIAEoCBIaCg1yZXNvbHZlZF9mcm9tGAMgASgJSACIAQESJgoFZXZlbnQYBCABKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50QhAKDl9yZXNvbHZlZF9mcm9tIjoKEEdldEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJIjwKEUdldEV2ZW50c1Jlc3BvbnNlEicKBmV2ZW50cxgBIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQiSwoNRXZlbnRQb3NpdGlvbhIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghldmVudF9pZBgCIAEoCSKHAwoRTGlzdEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEdHlwZRgCIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYAyABKAlIAYgBARITCgZzb3VyY2UYBCABKAlIAogBARIxCgtvY2N1cnJlZF9hdBgFIAEoCzIcLmRheWJvb2suY29tbW9uLnYxLlRpbWVSYW5nZRIxCgtyZWNlaXZlZF9hdBgGIAEoCzIcLmRheWJvb2suY29tbW9uLnYxLlRpbWVSYW5nZRIpCgRzb3J0GAcgASgOMhsuZGF5Ym9vay5ldmVudC52MS5FdmVudFNvcnQSEQoJYXNjZW5kaW5nGAggASgIEg0KBWxpbWl0GAkgASgFEi4KBWFmdGVyGAogASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEhYKDndpdGhvdXRfc3lzdGVtGAsgASgIQgcKBV90eXBlQg0KC19wcm9maWxlX2lkQgkKB19zb3VyY2UifQoSTGlzdEV2ZW50c1Jlc3BvbnNlEicKBmV2ZW50cxgBIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQSEAoIaGFzX21vcmUYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIv0BChNFeHBvcnRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhQKCnByb2ZpbGVfaWQYAiABKAlIABI9CgppZGVudGlmaWVyGAMgASgLMicuZGF5Ym9vay5wcm9maWxlLnYxLlVubWF0Y2hlZElkZW50aWZpZXJIABIyCg5yZWNlaXZlZF91cF90bxgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbGltaXQYBSABKAUSLgoFYWZ0ZXIYBiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb25CCQoHc3ViamVjdCJRChRFeHBvcnRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIIuMBChFUYWlsRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIuCgVhZnRlchgCIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIRCgR0eXBlGAMgASgJSACIAQESFwoKcHJvZmlsZV9pZBgEIAEoCUgBiAEBEhMKBnNvdXJjZRgFIAEoCUgCiAEBEhYKDndpdGhvdXRfc3lzdGVtGAYgASgIEg0KBWxpbWl0GAcgASgFQgcKBV90eXBlQg0KC19wcm9maWxlX2lkQgkKB19zb3VyY2UixwEKElRhaWxFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50Eg8KB3NraXBwZWQYAiABKAMSMQoIcG9zaXRpb24YAyABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SMgoOcmVjb3JkZWRfdXBfdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGhhc19tb3JlGAUgASgIIokCChZBZ2dyZWdhdGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSMQoNYnVja2V0X3N0YXJ0cxgDIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGdyb3VwX2J5GAUgAygJEjQKCmNvbmRpdGlvbnMYBiADKAsyIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Q29uZGl0aW9uEhUKDXdpdGhfcHJvZmlsZXMYByABKAgSEgoKZXZlbnRzX21heBgIIAEoBSIzCg5FdmVudENvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIkcKF0FnZ3JlZ2F0ZUV2ZW50c1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRHcm91cCJvCgpFdmVudEdyb3VwEg4KBmJ1Y2tldBgBIAEoBRITCgt2YWx1ZXNfanNvbhgCIAMoCRINCgVjb3VudBgDIAEoAxIQCgNzdW0YBCABKAlIAIgBARITCgtwcm9maWxlX2lkcxgFIAEoDEIGCgRfc3VtIioKE0dldFdhdGVybWFya1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkijQEKFEdldFdhdGVybWFya1Jlc3BvbnNlEjIKDnJlY29yZGVkX3VwX3RvGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgd3YWl0aW5nGAIgAygLMh4uZGF5Ym9vay5ldmVudC52MS5XYWl0aW5nQmF0Y2gSEAoIaGFzX21vcmUYAyABKAgiUQoMV2FpdGluZ0JhdGNoEhAKCGJhdGNoX2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmCgxFdmVudHNMaW5rZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRItCgZldmVudHMYAyADKAsyHS5kYXlib29rLmV2ZW50LnYxLkxpbmtlZEV2ZW50IpIBCgtMaW5rZWRFdmVudBIMCgR0eXBlGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYAyABKAkSFQoIY3VycmVuY3kYBCABKAlIAIgBARIQCghldmVudF9pZBgFIAEoCUILCglfY3VycmVuY3kiQQoXQW5vbnltb3VzRXZlbnRzUmVjb3JkZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJImAKDkV2ZW50c1JlY29yZGVkEhAKCGJhdGNoX2lkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEicKBmV2ZW50cxgDIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQiQAoUR2V0TGFzdEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEwoLcHJvZmlsZV9pZHMYAiADKAkiSQoVR2V0TGFzdEV2ZW50c1Jlc3BvbnNlEjAKC2xhc3RfZXZlbnRzGAEgAygLMhsuZGF5Ym9vay5ldmVudC52MS5MYXN0RXZlbnQiUAoJTGFzdEV2ZW50EhIKCnByb2ZpbGVfaWQYASABKAkSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrABCgxFdmVudEpvYkl0ZW0SKwoFZXZlbnQYASABKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50SW5wdXQSOQoHcHJvZmlsZRgCIAEoCzIoLmRheWJvb2sucHJvZmlsZS52MS5VcHNlcnRQcm9maWxlUmVxdWVzdBI4CgZ1cGRhdGUYAyABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBkYXRlUHJvZmlsZVJlcXVlc3QimQEKFUNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSLQoFaXRlbXMYAyADKAsyHi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iSXRlbRIsCgZvcmlnaW4YBCABKAsyHC5kYXlib29rLmNvbW1vbi52MS5Kb2JPcmlnaW4iGAoWQ3JlYXRlRXZlbnRKb2JSZXNwb25zZSLOAgoIRXZlbnRKb2ISCgoCaWQYASABKAkSMAoGc3RhdHVzGAIgASgOMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYlN0YXR1cxITCgt0b3RhbF9jb3VudBgDIAEoBRIXCg9jb21wbGV0ZWRfY291bnQYBCABKAUSFAoMZmFpbGVkX2NvdW50GAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoSR2V0RXZlbnRKb2JSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSI+ChNHZXRFdmVudEpvYlJlc3BvbnNlEicKA2pvYhgBIAEoCzIaLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2IirQEKFExpc3RFdmVudEpvYnNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEjIKCHN0YXR1c2VzGAIgAygOMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYlN0YXR1cxIRCglhc2NlbmRpbmcYAyABKAgSDQoFbGltaXQYBCABKAUSGQoMYWZ0ZXJfam9iX2lkGAUgASgJSACIAQFCDwoNX2FmdGVyX2pvYl9pZCJTChVMaXN0RXZlbnRKb2JzUmVzcG9uc2USKAoEam9icxgBIAMoCzIaLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2ISEAoIaGFzX21vcmUYAiABKAgiYAoNRXZlbnRKb2JFcnJvchIKCgJpZBgBIAEoCRIMCgRpdGVtGAIgASgFEicKBWVycm9yGAMgASgLMhguZGF5Ym9vay5jb21tb24udjEuRXJyb3ISDAoEdHlwZRgEIAEoCSJ3ChlMaXN0RXZlbnRKb2JFcnJvcnNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCRINCgVsaW1pdBgDIAEoBRIXCgphZnRlcl9pdGVtGAQgASgFSACIAQFCDQoLX2FmdGVyX2l0ZW0iXwoaTGlzdEV2ZW50Sm9iRXJyb3JzUmVzcG9uc2USLwoGZXJyb3JzGAEgAygLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYkVycm9yEhAKCGhhc19tb3JlGAIgASgIIkQKGUNvdW50UHJvZmlsZUV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCSI9ChpDb3VudFByb2ZpbGVFdmVudHNSZXNwb25zZRINCgVjb3VudBgBIAEoAxIQCghoYXNfbW9yZRgCIAEoCCJYChhDb3VudFJlY2VudEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDwoHbWludXRlcxgCIAEoBRIWCg53aXRob3V0X3N5c3RlbRgDIAEoCCKPAQoZQ291bnRSZWNlbnRFdmVudHNSZXNwb25zZRIuCgdtaW51dGVzGAEgAygLMh0uZGF5Ym9vay5ldmVudC52MS5FdmVudE1pbnV0ZRIyCg5yZWNvcmRlZF91cF90bxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGaXNfY3V0GAMgASgIIksKC0V2ZW50TWludXRlEi0KCXN0YXJ0c19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFY291bnQYAiABKAMqXwoJRXZlbnRTb3J0EhoKFkVWRU5UX1NPUlRfVU5TUEVDSUZJRUQQABIaChZFVkVOVF9TT1JUX09DQ1VSUkVEX0FUEAESGgoWRVZFTlRfU09SVF9SRUNFSVZFRF9BVBACKo8BCg5FdmVudEpvYlN0YXR1cxIgChxFVkVOVF9KT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXRVZFTlRfSk9CX1NUQVRVU19RVUVVRUQQARIfChtFVkVOVF9KT0JfU1RBVFVTX1BST0NFU1NJTkcQAhIdChlFVkVOVF9KT0JfU1RBVFVTX0NPTVBMRVRFEAMy8AoKDEV2ZW50U2VydmljZRJdCgxSZWNvcmRFdmVudHMSJS5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50c1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50c1Jlc3BvbnNlElQKCUdldEV2ZW50cxIiLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRzUmVxdWVzdBojLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRzUmVzcG9uc2USVwoKTGlzdEV2ZW50cxIjLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1JlcXVlc3QaJC5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXNwb25zZRJdCgxFeHBvcnRFdmVudHMSJS5kYXlib29rLmV2ZW50LnYxLkV4cG9ydEV2ZW50c1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkV4cG9ydEV2ZW50c1Jlc3BvbnNlElcKClRhaWxFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLlRhaWxFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5UYWlsRXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlEmAKDUdldExhc3RFdmVudHMSJi5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVzcG9uc2USYwoOQ3JlYXRlRXZlbnRKb2ISJy5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBooLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXNwb25zZRJaCgtHZXRFdmVudEpvYhIkLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRKb2JSZXF1ZXN0GiUuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudEpvYlJlc3BvbnNlEmAKDUxpc3RFdmVudEpvYnMSJi5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudEpvYnNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JzUmVzcG9uc2USbwoSTGlzdEV2ZW50Sm9iRXJyb3JzEisuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JFcnJvcnNSZXF1ZXN0GiwuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JFcnJvcnNSZXNwb25zZRJvChJDb3VudFByb2ZpbGVFdmVudHMSKy5kYXlib29rLmV2ZW50LnYxLkNvdW50UHJvZmlsZUV2ZW50c1JlcXVlc3QaLC5kYXlib29rLmV2ZW50LnYxLkNvdW50UHJvZmlsZUV2ZW50c1Jlc3BvbnNlEmwKEUNvdW50UmVjZW50RXZlbnRzEiouZGF5Ym9vay5ldmVudC52MS5Db3VudFJlY2VudEV2ZW50c1JlcXVlc3QaKy5kYXlib29rLmV2ZW50LnYxLkNvdW50UmVjZW50RXZlbnRzUmVzcG9uc2ViBnByb3RvMw", [file_daybook_common_v1_error, file_daybook_common_v1_job, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -579,6 +581,99 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
   messageDesc(file_daybook_event_v1_event, 10);
 
 /**
+ * ExportEventsRequest asks for one page.
+ *
+ * @generated from message daybook.event.v1.ExportEventsRequest
+ */
+export type ExportEventsRequest = Message<"daybook.event.v1.ExportEventsRequest"> & {
+  /**
+   * The property in which to look.
+   *
+   * @generated from field: string property_id = 1;
+   */
+  propertyId: string;
+
+  /**
+   * Under what the events stand: one of the two.
+   *
+   * @generated from oneof daybook.event.v1.ExportEventsRequest.subject
+   */
+  subject: {
+    /**
+     * Exactly this profile. In order of when events happened.
+     *
+     * @generated from field: string profile_id = 2;
+     */
+    value: string;
+    case: "profileId";
+  } | {
+    /**
+     * No profile: an identifier in normal form. In order of id.
+     *
+     * @generated from field: daybook.profile.v1.UnmatchedIdentifier identifier = 3;
+     */
+    value: UnmatchedIdentifier;
+    case: "identifier";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Only events that were received up to then; absent means all.
+   *
+   * @generated from field: google.protobuf.Timestamp received_up_to = 4;
+   */
+  receivedUpTo?: Timestamp | undefined;
+
+  /**
+   * 1 to 500. A page ends early, at about 4 MB, when events are large.
+   *
+   * @generated from field: int32 limit = 5;
+   */
+  limit: number;
+
+  /**
+   * Only events behind this place: the last event of the page before.
+   *
+   * @generated from field: daybook.event.v1.EventPosition after = 6;
+   */
+  after?: EventPosition | undefined;
+};
+
+/**
+ * Describes the message daybook.event.v1.ExportEventsRequest.
+ * Use `create(ExportEventsRequestSchema)` to create a new message.
+ */
+export const ExportEventsRequestSchema: GenMessage<ExportEventsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 11);
+
+/**
+ * ExportEventsResponse is one page.
+ *
+ * @generated from message daybook.event.v1.ExportEventsResponse
+ */
+export type ExportEventsResponse = Message<"daybook.event.v1.ExportEventsResponse"> & {
+  /**
+   * As they are stored: those of a merged profile have its id.
+   *
+   * @generated from field: repeated daybook.event.v1.Event events = 1;
+   */
+  events: Event[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+};
+
+/**
+ * Describes the message daybook.event.v1.ExportEventsResponse.
+ * Use `create(ExportEventsResponseSchema)` to create a new message.
+ */
+export const ExportEventsResponseSchema: GenMessage<ExportEventsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 12);
+
+/**
  * TailEventsRequest says from where, and what.
  *
  * @generated from message daybook.event.v1.TailEventsRequest
@@ -639,7 +734,7 @@ export type TailEventsRequest = Message<"daybook.event.v1.TailEventsRequest"> & 
  * Use `create(TailEventsRequestSchema)` to create a new message.
  */
 export const TailEventsRequestSchema: GenMessage<TailEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 11);
+  messageDesc(file_daybook_event_v1_event, 13);
 
 /**
  * TailEventsResponse is what there is now.
@@ -688,7 +783,7 @@ export type TailEventsResponse = Message<"daybook.event.v1.TailEventsResponse"> 
  * Use `create(TailEventsResponseSchema)` to create a new message.
  */
 export const TailEventsResponseSchema: GenMessage<TailEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 12);
+  messageDesc(file_daybook_event_v1_event, 14);
 
 /**
  * AggregateEventsRequest says what to count.
@@ -758,7 +853,7 @@ export type AggregateEventsRequest = Message<"daybook.event.v1.AggregateEventsRe
  * Use `create(AggregateEventsRequestSchema)` to create a new message.
  */
 export const AggregateEventsRequestSchema: GenMessage<AggregateEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 13);
+  messageDesc(file_daybook_event_v1_event, 15);
 
 /**
  * EventCondition is one that an event fulfils or not.
@@ -786,7 +881,7 @@ export type EventCondition = Message<"daybook.event.v1.EventCondition"> & {
  * Use `create(EventConditionSchema)` to create a new message.
  */
 export const EventConditionSchema: GenMessage<EventCondition> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 14);
+  messageDesc(file_daybook_event_v1_event, 16);
 
 /**
  * AggregateEventsResponse holds what was found; buckets without events are left out.
@@ -807,7 +902,7 @@ export type AggregateEventsResponse = Message<"daybook.event.v1.AggregateEventsR
  * Use `create(AggregateEventsResponseSchema)` to create a new message.
  */
 export const AggregateEventsResponseSchema: GenMessage<AggregateEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 15);
+  messageDesc(file_daybook_event_v1_event, 17);
 
 /**
  * EventGroup is what the events of one group in one bucket come to.
@@ -856,7 +951,7 @@ export type EventGroup = Message<"daybook.event.v1.EventGroup"> & {
  * Use `create(EventGroupSchema)` to create a new message.
  */
 export const EventGroupSchema: GenMessage<EventGroup> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 16);
+  messageDesc(file_daybook_event_v1_event, 18);
 
 /**
  * GetWatermarkRequest names a property.
@@ -877,7 +972,7 @@ export type GetWatermarkRequest = Message<"daybook.event.v1.GetWatermarkRequest"
  * Use `create(GetWatermarkRequestSchema)` to create a new message.
  */
 export const GetWatermarkRequestSchema: GenMessage<GetWatermarkRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 17);
+  messageDesc(file_daybook_event_v1_event, 19);
 
 /**
  * GetWatermarkResponse is how far everything is known.
@@ -912,7 +1007,7 @@ export type GetWatermarkResponse = Message<"daybook.event.v1.GetWatermarkRespons
  * Use `create(GetWatermarkResponseSchema)` to create a new message.
  */
 export const GetWatermarkResponseSchema: GenMessage<GetWatermarkResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 18);
+  messageDesc(file_daybook_event_v1_event, 20);
 
 /**
  * WaitingBatch is a message that may not have been taken yet.
@@ -940,7 +1035,7 @@ export type WaitingBatch = Message<"daybook.event.v1.WaitingBatch"> & {
  * Use `create(WaitingBatchSchema)` to create a new message.
  */
 export const WaitingBatchSchema: GenMessage<WaitingBatch> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 19);
+  messageDesc(file_daybook_event_v1_event, 21);
 
 /**
  * EventsLinked goes over the bus, on subject `daybook.event.linked`, when anonymous events were linked to a profile: at least once.
@@ -975,7 +1070,7 @@ export type EventsLinked = Message<"daybook.event.v1.EventsLinked"> & {
  * Use `create(EventsLinkedSchema)` to create a new message.
  */
 export const EventsLinkedSchema: GenMessage<EventsLinked> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 20);
+  messageDesc(file_daybook_event_v1_event, 22);
 
 /**
  * LinkedEvent is what counts of an event that was linked.
@@ -1010,6 +1105,13 @@ export type LinkedEvent = Message<"daybook.event.v1.LinkedEvent"> & {
    * @generated from field: optional string currency = 4;
    */
   currency?: string | undefined;
+
+  /**
+   * The event: TypeID with prefix `evt`.
+   *
+   * @generated from field: string event_id = 5;
+   */
+  eventId: string;
 };
 
 /**
@@ -1017,7 +1119,7 @@ export type LinkedEvent = Message<"daybook.event.v1.LinkedEvent"> & {
  * Use `create(LinkedEventSchema)` to create a new message.
  */
 export const LinkedEventSchema: GenMessage<LinkedEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 21);
+  messageDesc(file_daybook_event_v1_event, 23);
 
 /**
  * AnonymousEventsRecorded goes over the bus, on subject `daybook.event.anonymous`, when events were recorded under identifiers
@@ -1046,7 +1148,7 @@ export type AnonymousEventsRecorded = Message<"daybook.event.v1.AnonymousEventsR
  * Use `create(AnonymousEventsRecordedSchema)` to create a new message.
  */
 export const AnonymousEventsRecordedSchema: GenMessage<AnonymousEventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 22);
+  messageDesc(file_daybook_event_v1_event, 24);
 
 /**
  * EventsRecorded goes over the bus, on subject `daybook.event.recorded`, for each batch that was committed: at least
@@ -1082,7 +1184,7 @@ export type EventsRecorded = Message<"daybook.event.v1.EventsRecorded"> & {
  * Use `create(EventsRecordedSchema)` to create a new message.
  */
 export const EventsRecordedSchema: GenMessage<EventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 23);
+  messageDesc(file_daybook_event_v1_event, 25);
 
 /**
  * GetLastEventsRequest names profiles of one property.
@@ -1110,7 +1212,7 @@ export type GetLastEventsRequest = Message<"daybook.event.v1.GetLastEventsReques
  * Use `create(GetLastEventsRequestSchema)` to create a new message.
  */
 export const GetLastEventsRequestSchema: GenMessage<GetLastEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 24);
+  messageDesc(file_daybook_event_v1_event, 26);
 
 /**
  * GetLastEventsResponse holds those that have events.
@@ -1131,7 +1233,7 @@ export type GetLastEventsResponse = Message<"daybook.event.v1.GetLastEventsRespo
  * Use `create(GetLastEventsResponseSchema)` to create a new message.
  */
 export const GetLastEventsResponseSchema: GenMessage<GetLastEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 25);
+  messageDesc(file_daybook_event_v1_event, 27);
 
 /**
  * LastEvent is when something last happened to a profile, other than what the platform recorded itself.
@@ -1159,7 +1261,7 @@ export type LastEvent = Message<"daybook.event.v1.LastEvent"> & {
  * Use `create(LastEventSchema)` to create a new message.
  */
 export const LastEventSchema: GenMessage<LastEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 26);
+  messageDesc(file_daybook_event_v1_event, 28);
 
 /**
  * EventJobItem is one event of a job.
@@ -1194,7 +1296,7 @@ export type EventJobItem = Message<"daybook.event.v1.EventJobItem"> & {
  * Use `create(EventJobItemSchema)` to create a new message.
  */
 export const EventJobItemSchema: GenMessage<EventJobItem> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 27);
+  messageDesc(file_daybook_event_v1_event, 29);
 
 /**
  * CreateEventJobRequest is a job.
@@ -1222,6 +1324,13 @@ export type CreateEventJobRequest = Message<"daybook.event.v1.CreateEventJobRequ
    * @generated from field: repeated daybook.event.v1.EventJobItem items = 3;
    */
   items: EventJobItem[];
+
+  /**
+   * The request that asks. Items are refused without a trace in the rejected writes where it is absent.
+   *
+   * @generated from field: daybook.common.v1.JobOrigin origin = 4;
+   */
+  origin?: JobOrigin | undefined;
 };
 
 /**
@@ -1229,7 +1338,7 @@ export type CreateEventJobRequest = Message<"daybook.event.v1.CreateEventJobRequ
  * Use `create(CreateEventJobRequestSchema)` to create a new message.
  */
 export const CreateEventJobRequestSchema: GenMessage<CreateEventJobRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 28);
+  messageDesc(file_daybook_event_v1_event, 30);
 
 /**
  * CreateEventJobResponse says nothing.
@@ -1244,7 +1353,7 @@ export type CreateEventJobResponse = Message<"daybook.event.v1.CreateEventJobRes
  * Use `create(CreateEventJobResponseSchema)` to create a new message.
  */
 export const CreateEventJobResponseSchema: GenMessage<CreateEventJobResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 29);
+  messageDesc(file_daybook_event_v1_event, 31);
 
 /**
  * EventJob is events that are recorded behind an answer. It is forgotten 7 days after it was made.
@@ -1321,7 +1430,7 @@ export type EventJob = Message<"daybook.event.v1.EventJob"> & {
  * Use `create(EventJobSchema)` to create a new message.
  */
 export const EventJobSchema: GenMessage<EventJob> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 30);
+  messageDesc(file_daybook_event_v1_event, 32);
 
 /**
  * GetEventJobRequest names a job.
@@ -1349,7 +1458,7 @@ export type GetEventJobRequest = Message<"daybook.event.v1.GetEventJobRequest"> 
  * Use `create(GetEventJobRequestSchema)` to create a new message.
  */
 export const GetEventJobRequestSchema: GenMessage<GetEventJobRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 31);
+  messageDesc(file_daybook_event_v1_event, 33);
 
 /**
  * GetEventJobResponse is the job.
@@ -1370,7 +1479,7 @@ export type GetEventJobResponse = Message<"daybook.event.v1.GetEventJobResponse"
  * Use `create(GetEventJobResponseSchema)` to create a new message.
  */
 export const GetEventJobResponseSchema: GenMessage<GetEventJobResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 32);
+  messageDesc(file_daybook_event_v1_event, 34);
 
 /**
  * ListEventJobsRequest asks for one page.
@@ -1419,7 +1528,7 @@ export type ListEventJobsRequest = Message<"daybook.event.v1.ListEventJobsReques
  * Use `create(ListEventJobsRequestSchema)` to create a new message.
  */
 export const ListEventJobsRequestSchema: GenMessage<ListEventJobsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 33);
+  messageDesc(file_daybook_event_v1_event, 35);
 
 /**
  * ListEventJobsResponse is one page.
@@ -1447,7 +1556,7 @@ export type ListEventJobsResponse = Message<"daybook.event.v1.ListEventJobsRespo
  * Use `create(ListEventJobsResponseSchema)` to create a new message.
  */
 export const ListEventJobsResponseSchema: GenMessage<ListEventJobsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 34);
+  messageDesc(file_daybook_event_v1_event, 36);
 
 /**
  * EventJobError is an item that could not be recorded. What the caller sent is not kept.
@@ -1489,7 +1598,7 @@ export type EventJobError = Message<"daybook.event.v1.EventJobError"> & {
  * Use `create(EventJobErrorSchema)` to create a new message.
  */
 export const EventJobErrorSchema: GenMessage<EventJobError> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 35);
+  messageDesc(file_daybook_event_v1_event, 37);
 
 /**
  * ListEventJobErrorsRequest asks for one page.
@@ -1531,7 +1640,7 @@ export type ListEventJobErrorsRequest = Message<"daybook.event.v1.ListEventJobEr
  * Use `create(ListEventJobErrorsRequestSchema)` to create a new message.
  */
 export const ListEventJobErrorsRequestSchema: GenMessage<ListEventJobErrorsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 36);
+  messageDesc(file_daybook_event_v1_event, 38);
 
 /**
  * ListEventJobErrorsResponse is one page.
@@ -1559,7 +1668,7 @@ export type ListEventJobErrorsResponse = Message<"daybook.event.v1.ListEventJobE
  * Use `create(ListEventJobErrorsResponseSchema)` to create a new message.
  */
 export const ListEventJobErrorsResponseSchema: GenMessage<ListEventJobErrorsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 37);
+  messageDesc(file_daybook_event_v1_event, 39);
 
 /**
  * CountProfileEventsRequest names a profile.
@@ -1587,7 +1696,7 @@ export type CountProfileEventsRequest = Message<"daybook.event.v1.CountProfileEv
  * Use `create(CountProfileEventsRequestSchema)` to create a new message.
  */
 export const CountProfileEventsRequestSchema: GenMessage<CountProfileEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 38);
+  messageDesc(file_daybook_event_v1_event, 40);
 
 /**
  * CountProfileEventsResponse says how many there are.
@@ -1615,7 +1724,7 @@ export type CountProfileEventsResponse = Message<"daybook.event.v1.CountProfileE
  * Use `create(CountProfileEventsResponseSchema)` to create a new message.
  */
 export const CountProfileEventsResponseSchema: GenMessage<CountProfileEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 39);
+  messageDesc(file_daybook_event_v1_event, 41);
 
 /**
  * CountRecentEventsRequest says of what time.
@@ -1650,7 +1759,7 @@ export type CountRecentEventsRequest = Message<"daybook.event.v1.CountRecentEven
  * Use `create(CountRecentEventsRequestSchema)` to create a new message.
  */
 export const CountRecentEventsRequestSchema: GenMessage<CountRecentEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 40);
+  messageDesc(file_daybook_event_v1_event, 42);
 
 /**
  * CountRecentEventsResponse says how many there were.
@@ -1686,7 +1795,7 @@ export type CountRecentEventsResponse = Message<"daybook.event.v1.CountRecentEve
  * Use `create(CountRecentEventsResponseSchema)` to create a new message.
  */
 export const CountRecentEventsResponseSchema: GenMessage<CountRecentEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 41);
+  messageDesc(file_daybook_event_v1_event, 43);
 
 /**
  * EventMinute is one minute.
@@ -1714,7 +1823,7 @@ export type EventMinute = Message<"daybook.event.v1.EventMinute"> & {
  * Use `create(EventMinuteSchema)` to create a new message.
  */
 export const EventMinuteSchema: GenMessage<EventMinute> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 42);
+  messageDesc(file_daybook_event_v1_event, 44);
 
 /**
  * EventSort is what a list is in order of. Events of one instant are in order of id.
@@ -1841,6 +1950,17 @@ export const EventService: GenService<{
     methodKind: "unary";
     input: typeof ListEventsRequestSchema;
     output: typeof ListEventsResponseSchema;
+  },
+  /**
+   * ExportEvents reads one page of all events under exactly this profile, or without a profile under this identifier: merges are not followed.
+   * It is for the access requests of persons.
+   *
+   * @generated from rpc daybook.event.v1.EventService.ExportEvents
+   */
+  exportEvents: {
+    methodKind: "unary";
+    input: typeof ExportEventsRequestSchema;
+    output: typeof ExportEventsResponseSchema;
   },
   /**
    * TailEvents reads what was recorded since a position, in the order of receiving and only up to the instant until which everything is

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/identity/v1/apps.proto.
  */
 export const file_daybook_identity_v1_apps: GenFile = /*@__PURE__*/
-  fileDesc("Ch5kYXlib29rL2lkZW50aXR5L3YxL2FwcHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEi9AIKA0FwcBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhkKDGhvbWVwYWdlX3VybBgEIAEoCUgAiAEBEhUKDXJlZGlyZWN0X3VyaXMYBSADKAkSDgoGc2NvcGVzGAYgAygJEioKBHR5cGUYByABKA4yHC5kYXlib29rLmlkZW50aXR5LnYxLkFwcFR5cGUSLgoGc3RhdHVzGAggASgOMh4uZGF5Ym9vay5pZGVudGl0eS52MS5BcHBTdGF0dXMSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHc2VjcmV0cxgLIAMoCzIeLmRheWJvb2suaWRlbnRpdHkudjEuQXBwU2VjcmV0Qg8KDV9ob21lcGFnZV91cmwiXwoJQXBwU2VjcmV0EgoKAmlkGAEgASgJEhYKDmRpc3BsYXlfcHJlZml4GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItcDCgxJbnN0YWxsYXRpb24SCgoCaWQYASABKAkSDgoGYXBwX2lkGAIgASgJEhMKC3Byb3BlcnR5X2lkGAMgASgJEicKBG1vZGUYBCABKA4yGS5kYXlib29rLmlkZW50aXR5LnYxLk1vZGUSDgoGc2NvcGVzGAUgAygJEjcKBnN0YXR1cxgGIAEoDjInLmRheWJvb2suaWRlbnRpdHkudjEuSW5zdGFsbGF0aW9uU3RhdHVzEjoKDnJldm9rZWRfcmVhc29uGAcgASgOMiIuZGF5Ym9vay5pZGVudGl0eS52MS5SZXZva2VkUmVhc29uEhQKDGluc3RhbGxlZF9ieRgIIAEoCRIQCghyZXZpc2lvbhgJIAEoCRIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxsYXN0X3VzZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrQBChBDcmVhdGVBcHBSZXF1ZXN0EgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSGQoMaG9tZXBhZ2VfdXJsGAMgASgJSACIAQESFQoNcmVkaXJlY3RfdXJpcxgEIAMoCRIOCgZzY29wZXMYBSADKAkSKgoEdHlwZRgGIAEoDjIcLmRheWJvb2suaWRlbnRpdHkudjEuQXBwVHlwZUIPCg1faG9tZXBhZ2VfdXJsIloKEUNyZWF0ZUFwcFJlc3BvbnNlEiUKA2FwcBgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwEhMKBnNlY3JldBgCIAEoCUgAiAEBQgkKB19zZWNyZXQiHwoNR2V0QXBwUmVxdWVzdBIOCgZhcHBfaWQYASABKAkiNwoOR2V0QXBwUmVzcG9uc2USJQoDYXBwGAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5BcHAidgoPTGlzdEFwcHNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgFEhkKDGFmdGVyX2FwcF9pZBgCIAEoCUgAiAEBEhgKC3Byb3BlcnR5X2lkGAMgASgJSAGIAQFCDwoNX2FmdGVyX2FwcF9pZEIOCgxfcHJvcGVydHlfaWQiTAoQTGlzdEFwcHNSZXNwb25zZRImCgRhcHBzGAEgAygLMhguZGF5Ym9vay5pZGVudGl0eS52MS5BcHASEAoIaGFzX21vcmUYAiABKAgi6wEKEFVwZGF0ZUFwcFJlcXVlc3QSDgoGYXBwX2lkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBEhkKDGhvbWVwYWdlX3VybBgEIAEoCUgCiAEBEhUKDXJlZGlyZWN0X3VyaXMYBSADKAkSDgoGc2NvcGVzGAYgAygJEi4KBnN0YXR1cxgHIAEoDjIeLmRheWJvb2suaWRlbnRpdHkudjEuQXBwU3RhdHVzQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIPCg1faG9tZXBhZ2VfdXJsIjoKEVVwZGF0ZUFwcFJlc3BvbnNlEiUKA2FwcBgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwIiUKE0FkZEFwcFNlY3JldFJlcXVlc3QSDgoGYXBwX2lkGAEgASgJIk0KFEFkZEFwcFNlY3JldFJlc3BvbnNlEiUKA2FwcBgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwEg4KBnNlY3JldBgCIAEoCSI7ChZSZW1vdmVBcHBTZWNyZXRSZXF1ZXN0Eg4KBmFwcF9pZBgBIAEoCRIRCglzZWNyZXRfaWQYAiABKAkiQAoXUmVtb3ZlQXBwU2VjcmV0UmVzcG9uc2USJQoDYXBwGAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5BcHAiRgoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIXCg9pbnN0YWxsYXRpb25faWQYAiABKAkiqgEKF0dldEluc3RhbGxhdGlvblJlc3BvbnNlEjcKDGluc3RhbGxhdGlvbhgBIAEoCzIhLmRheWJvb2suaWRlbnRpdHkudjEuSW5zdGFsbGF0aW9uEi8KCHByb3BlcnR5GAIgASgLMh0uZGF5Ym9vay5pZGVudGl0eS52MS5Qcm9wZXJ0eRIlCgNhcHAYAyABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLkFwcCKxAQoYTGlzdEluc3RhbGxhdGlvbnNSZXF1ZXN0EhgKC3Byb3BlcnR5X2lkGAEgASgJSACIAQESEwoGYXBwX2lkGAIgASgJSAGIAQESDQoFbGltaXQYAyABKAUSIgoVYWZ0ZXJfaW5zdGFsbGF0aW9uX2lkGAQgASgJSAKIAQFCDgoMX3Byb3BlcnR5X2lkQgkKB19hcHBfaWRCGAoWX2FmdGVyX2luc3RhbGxhdGlvbl9pZCJnChlMaXN0SW5zdGFsbGF0aW9uc1Jlc3BvbnNlEjgKDWluc3RhbGxhdGlvbnMYASADKAsyIS5kYXlib29rLmlkZW50aXR5LnYxLkluc3RhbGxhdGlvbhIQCghoYXNfbW9yZRgCIAEoCCJ6ChZFbmRJbnN0YWxsYXRpb25SZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhcKD2luc3RhbGxhdGlvbl9pZBgCIAEoCRIyCgZyZWFzb24YAyABKA4yIi5kYXlib29rLmlkZW50aXR5LnYxLlJldm9rZWRSZWFzb24iUgoXRW5kSW5zdGFsbGF0aW9uUmVzcG9uc2USNwoMaW5zdGFsbGF0aW9uGAEgASgLMiEuZGF5Ym9vay5pZGVudGl0eS52MS5JbnN0YWxsYXRpb24qUwoHQXBwVHlwZRIYChRBUFBfVFlQRV9VTlNQRUNJRklFRBAAEhkKFUFQUF9UWVBFX0NPTkZJREVOVElBTBABEhMKD0FQUF9UWVBFX1BVQkxJQxACKlgKCUFwcFN0YXR1cxIaChZBUFBfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFQoRQVBQX1NUQVRVU19BQ1RJVkUQARIYChRBUFBfU1RBVFVTX1NVU1BFTkRFRBACKnoKEkluc3RhbGxhdGlvblN0YXR1cxIjCh9JTlNUQUxMQVRJT05fU1RBVFVTX1VOU1BFQ0lGSUVEEAASHgoaSU5TVEFMTEFUSU9OX1NUQVRVU19BQ1RJVkUQARIfChtJTlNUQUxMQVRJT05fU1RBVFVTX1JFVk9LRUQQAirCAQoNUmV2b2tlZFJlYXNvbhIeChpSRVZPS0VEX1JFQVNPTl9VTlNQRUNJRklFRBAAEh4KGlJFVk9LRURfUkVBU09OX1VOSU5TVEFMTEVEEAESHgoaUkVWT0tFRF9SRUFTT05fVE9LRU5fUkVVU0UQAhIWChJSRVZPS0VEX1JFQVNPTl9BUFAQAxIcChhSRVZPS0VEX1JFQVNPTl9TVVNQRU5ERUQQBBIbChdSRVZPS0VEX1JFQVNPTl9PUEVSQVRPUhAFMpMHCgpBcHBTZXJ2aWNlEloKCUNyZWF0ZUFwcBIlLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlQXBwUmVxdWVzdBomLmRheWJvb2suaWRlbnRpdHkudjEuQ3JlYXRlQXBwUmVzcG9uc2USUQoGR2V0QXBwEiIuZGF5Ym9vay5pZGVudGl0eS52MS5HZXRBcHBSZXF1ZXN0GiMuZGF5Ym9vay5pZGVudGl0eS52MS5HZXRBcHBSZXNwb25zZRJXCghMaXN0QXBwcxIkLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdEFwcHNSZXF1ZXN0GiUuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0QXBwc1Jlc3BvbnNlEloKCVVwZGF0ZUFwcBIlLmRheWJvb2suaWRlbnRpdHkudjEuVXBkYXRlQXBwUmVxdWVzdBomLmRheWJvb2suaWRlbnRpdHkudjEuVXBkYXRlQXBwUmVzcG9uc2USYwoMQWRkQXBwU2VjcmV0EiguZGF5Ym9vay5pZGVudGl0eS52MS5BZGRBcHBTZWNyZXRSZXF1ZXN0GikuZGF5Ym9vay5pZGVudGl0eS52MS5BZGRBcHBTZWNyZXRSZXNwb25zZRJsCg9SZW1vdmVBcHBTZWNyZXQSKy5kYXlib29rLmlkZW50aXR5LnYxLlJlbW92ZUFwcFNlY3JldFJlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLlJlbW92ZUFwcFNlY3JldFJlc3BvbnNlEmwKD0dldEluc3RhbGxhdGlvbhIrLmRheWJvb2suaWRlbnRpdHkudjEuR2V0SW5zdGFsbGF0aW9uUmVxdWVzdBosLmRheWJvb2suaWRlbnRpdHkudjEuR2V0SW5zdGFsbGF0aW9uUmVzcG9uc2UScgoRTGlzdEluc3RhbGxhdGlvbnMSLS5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RJbnN0YWxsYXRpb25zUmVxdWVzdBouLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdEluc3RhbGxhdGlvbnNSZXNwb25zZRJsCg9FbmRJbnN0YWxsYXRpb24SKy5kYXlib29rLmlkZW50aXR5LnYxLkVuZEluc3RhbGxhdGlvblJlcXVlc3QaLC5kYXlib29rLmlkZW50aXR5LnYxLkVuZEluc3RhbGxhdGlvblJlc3BvbnNlYgZwcm90bzM", [file_daybook_identity_v1_identity, file_google_protobuf_timestamp]);
+  fileDesc("Ch5kYXlib29rL2lkZW50aXR5L3YxL2FwcHMucHJvdG8SE2RheWJvb2suaWRlbnRpdHkudjEipgMKA0FwcBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhMKC2Rlc2NyaXB0aW9uGAMgASgJEhkKDGhvbWVwYWdlX3VybBgEIAEoCUgAiAEBEhUKDXJlZGlyZWN0X3VyaXMYBSADKAkSDgoGc2NvcGVzGAYgAygJEioKBHR5cGUYByABKA4yHC5kYXlib29rLmlkZW50aXR5LnYxLkFwcFR5cGUSLgoGc3RhdHVzGAggASgOMh4uZGF5Ym9vay5pZGVudGl0eS52MS5BcHBTdGF0dXMSLgoKY3JlYXRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHc2VjcmV0cxgLIAMoCzIeLmRheWJvb2suaWRlbnRpdHkudjEuQXBwU2VjcmV0EjAKB3dlYmhvb2sYDCABKAsyHy5kYXlib29rLmlkZW50aXR5LnYxLkFwcFdlYmhvb2tCDwoNX2hvbWVwYWdlX3VybCIoCgpBcHBXZWJob29rEgsKA3VybBgBIAEoCRINCgV0eXBlcxgCIAMoCSJfCglBcHBTZWNyZXQSCgoCaWQYASABKAkSFgoOZGlzcGxheV9wcmVmaXgYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi1wMKDEluc3RhbGxhdGlvbhIKCgJpZBgBIAEoCRIOCgZhcHBfaWQYAiABKAkSEwoLcHJvcGVydHlfaWQYAyABKAkSJwoEbW9kZRgEIAEoDjIZLmRheWJvb2suaWRlbnRpdHkudjEuTW9kZRIOCgZzY29wZXMYBSADKAkSNwoGc3RhdHVzGAYgASgOMicuZGF5Ym9vay5pZGVudGl0eS52MS5JbnN0YWxsYXRpb25TdGF0dXMSOgoOcmV2b2tlZF9yZWFzb24YByABKA4yIi5kYXlib29rLmlkZW50aXR5LnYxLlJldm9rZWRSZWFzb24SFAoMaW5zdGFsbGVkX2J5GAggASgJEhAKCHJldmlzaW9uGAkgASgJEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi5gEKEENyZWF0ZUFwcFJlcXVlc3QSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIZCgxob21lcGFnZV91cmwYAyABKAlIAIgBARIVCg1yZWRpcmVjdF91cmlzGAQgAygJEg4KBnNjb3BlcxgFIAMoCRIqCgR0eXBlGAYgASgOMhwuZGF5Ym9vay5pZGVudGl0eS52MS5BcHBUeXBlEjAKB3dlYmhvb2sYByABKAsyHy5kYXlib29rLmlkZW50aXR5LnYxLkFwcFdlYmhvb2tCDwoNX2hvbWVwYWdlX3VybCJaChFDcmVhdGVBcHBSZXNwb25zZRIlCgNhcHAYASABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLkFwcBITCgZzZWNyZXQYAiABKAlIAIgBAUIJCgdfc2VjcmV0Ih8KDUdldEFwcFJlcXVlc3QSDgoGYXBwX2lkGAEgASgJIjcKDkdldEFwcFJlc3BvbnNlEiUKA2FwcBgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwInYKD0xpc3RBcHBzUmVxdWVzdBINCgVsaW1pdBgBIAEoBRIZCgxhZnRlcl9hcHBfaWQYAiABKAlIAIgBARIYCgtwcm9wZXJ0eV9pZBgDIAEoCUgBiAEBQg8KDV9hZnRlcl9hcHBfaWRCDgoMX3Byb3BlcnR5X2lkIkwKEExpc3RBcHBzUmVzcG9uc2USJgoEYXBwcxgBIAMoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwEhAKCGhhc19tb3JlGAIgASgIIp0CChBVcGRhdGVBcHBSZXF1ZXN0Eg4KBmFwcF9pZBgBIAEoCRIRCgRuYW1lGAIgASgJSACIAQESGAoLZGVzY3JpcHRpb24YAyABKAlIAYgBARIZCgxob21lcGFnZV91cmwYBCABKAlIAogBARIVCg1yZWRpcmVjdF91cmlzGAUgAygJEg4KBnNjb3BlcxgGIAMoCRIuCgZzdGF0dXMYByABKA4yHi5kYXlib29rLmlkZW50aXR5LnYxLkFwcFN0YXR1cxIwCgd3ZWJob29rGAggASgLMh8uZGF5Ym9vay5pZGVudGl0eS52MS5BcHBXZWJob29rQgcKBV9uYW1lQg4KDF9kZXNjcmlwdGlvbkIPCg1faG9tZXBhZ2VfdXJsIjoKEVVwZGF0ZUFwcFJlc3BvbnNlEiUKA2FwcBgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwIiUKE0FkZEFwcFNlY3JldFJlcXVlc3QSDgoGYXBwX2lkGAEgASgJIk0KFEFkZEFwcFNlY3JldFJlc3BvbnNlEiUKA2FwcBgBIAEoCzIYLmRheWJvb2suaWRlbnRpdHkudjEuQXBwEg4KBnNlY3JldBgCIAEoCSI7ChZSZW1vdmVBcHBTZWNyZXRSZXF1ZXN0Eg4KBmFwcF9pZBgBIAEoCRIRCglzZWNyZXRfaWQYAiABKAkiQAoXUmVtb3ZlQXBwU2VjcmV0UmVzcG9uc2USJQoDYXBwGAEgASgLMhguZGF5Ym9vay5pZGVudGl0eS52MS5BcHAiRgoWR2V0SW5zdGFsbGF0aW9uUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIXCg9pbnN0YWxsYXRpb25faWQYAiABKAkiqgEKF0dldEluc3RhbGxhdGlvblJlc3BvbnNlEjcKDGluc3RhbGxhdGlvbhgBIAEoCzIhLmRheWJvb2suaWRlbnRpdHkudjEuSW5zdGFsbGF0aW9uEi8KCHByb3BlcnR5GAIgASgLMh0uZGF5Ym9vay5pZGVudGl0eS52MS5Qcm9wZXJ0eRIlCgNhcHAYAyABKAsyGC5kYXlib29rLmlkZW50aXR5LnYxLkFwcCKxAQoYTGlzdEluc3RhbGxhdGlvbnNSZXF1ZXN0EhgKC3Byb3BlcnR5X2lkGAEgASgJSACIAQESEwoGYXBwX2lkGAIgASgJSAGIAQESDQoFbGltaXQYAyABKAUSIgoVYWZ0ZXJfaW5zdGFsbGF0aW9uX2lkGAQgASgJSAKIAQFCDgoMX3Byb3BlcnR5X2lkQgkKB19hcHBfaWRCGAoWX2FmdGVyX2luc3RhbGxhdGlvbl9pZCJnChlMaXN0SW5zdGFsbGF0aW9uc1Jlc3BvbnNlEjgKDWluc3RhbGxhdGlvbnMYASADKAsyIS5kYXlib29rLmlkZW50aXR5LnYxLkluc3RhbGxhdGlvbhIQCghoYXNfbW9yZRgCIAEoCCJ6ChZFbmRJbnN0YWxsYXRpb25SZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhcKD2luc3RhbGxhdGlvbl9pZBgCIAEoCRIyCgZyZWFzb24YAyABKA4yIi5kYXlib29rLmlkZW50aXR5LnYxLlJldm9rZWRSZWFzb24iUgoXRW5kSW5zdGFsbGF0aW9uUmVzcG9uc2USNwoMaW5zdGFsbGF0aW9uGAEgASgLMiEuZGF5Ym9vay5pZGVudGl0eS52MS5JbnN0YWxsYXRpb24ioQEKH0xpc3RXZWJob29rSW5zdGFsbGF0aW9uc1JlcXVlc3QSMQoNY2hhbmdlZF9zaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbGltaXQYAiABKAUSIgoVYWZ0ZXJfaW5zdGFsbGF0aW9uX2lkGAMgASgJSACIAQFCGAoWX2FmdGVyX2luc3RhbGxhdGlvbl9pZCKgAQogTGlzdFdlYmhvb2tJbnN0YWxsYXRpb25zUmVzcG9uc2USPwoNaW5zdGFsbGF0aW9ucxgBIAMoCzIoLmRheWJvb2suaWRlbnRpdHkudjEuV2ViaG9va0luc3RhbGxhdGlvbhIQCghoYXNfbW9yZRgCIAEoCBIpCgVhc19vZhgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigAEKE1dlYmhvb2tJbnN0YWxsYXRpb24SNwoMaW5zdGFsbGF0aW9uGAEgASgLMiEuZGF5Ym9vay5pZGVudGl0eS52MS5JbnN0YWxsYXRpb24SMAoHd2ViaG9vaxgCIAEoCzIfLmRheWJvb2suaWRlbnRpdHkudjEuQXBwV2ViaG9vaypTCgdBcHBUeXBlEhgKFEFQUF9UWVBFX1VOU1BFQ0lGSUVEEAASGQoVQVBQX1RZUEVfQ09ORklERU5USUFMEAESEwoPQVBQX1RZUEVfUFVCTElDEAIqWAoJQXBwU3RhdHVzEhoKFkFQUF9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFBUFBfU1RBVFVTX0FDVElWRRABEhgKFEFQUF9TVEFUVVNfU1VTUEVOREVEEAIqegoSSW5zdGFsbGF0aW9uU3RhdHVzEiMKH0lOU1RBTExBVElPTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIeChpJTlNUQUxMQVRJT05fU1RBVFVTX0FDVElWRRABEh8KG0lOU1RBTExBVElPTl9TVEFUVVNfUkVWT0tFRBACKsIBCg1SZXZva2VkUmVhc29uEh4KGlJFVk9LRURfUkVBU09OX1VOU1BFQ0lGSUVEEAASHgoaUkVWT0tFRF9SRUFTT05fVU5JTlNUQUxMRUQQARIeChpSRVZPS0VEX1JFQVNPTl9UT0tFTl9SRVVTRRACEhYKElJFVk9LRURfUkVBU09OX0FQUBADEhwKGFJFVk9LRURfUkVBU09OX1NVU1BFTkRFRBAEEhsKF1JFVk9LRURfUkVBU09OX09QRVJBVE9SEAUynQgKCkFwcFNlcnZpY2USWgoJQ3JlYXRlQXBwEiUuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVBcHBSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5DcmVhdGVBcHBSZXNwb25zZRJRCgZHZXRBcHASIi5kYXlib29rLmlkZW50aXR5LnYxLkdldEFwcFJlcXVlc3QaIy5kYXlib29rLmlkZW50aXR5LnYxLkdldEFwcFJlc3BvbnNlElcKCExpc3RBcHBzEiQuZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0QXBwc1JlcXVlc3QaJS5kYXlib29rLmlkZW50aXR5LnYxLkxpc3RBcHBzUmVzcG9uc2USWgoJVXBkYXRlQXBwEiUuZGF5Ym9vay5pZGVudGl0eS52MS5VcGRhdGVBcHBSZXF1ZXN0GiYuZGF5Ym9vay5pZGVudGl0eS52MS5VcGRhdGVBcHBSZXNwb25zZRJjCgxBZGRBcHBTZWNyZXQSKC5kYXlib29rLmlkZW50aXR5LnYxLkFkZEFwcFNlY3JldFJlcXVlc3QaKS5kYXlib29rLmlkZW50aXR5LnYxLkFkZEFwcFNlY3JldFJlc3BvbnNlEmwKD1JlbW92ZUFwcFNlY3JldBIrLmRheWJvb2suaWRlbnRpdHkudjEuUmVtb3ZlQXBwU2VjcmV0UmVxdWVzdBosLmRheWJvb2suaWRlbnRpdHkudjEuUmVtb3ZlQXBwU2VjcmV0UmVzcG9uc2USbAoPR2V0SW5zdGFsbGF0aW9uEisuZGF5Ym9vay5pZGVudGl0eS52MS5HZXRJbnN0YWxsYXRpb25SZXF1ZXN0GiwuZGF5Ym9vay5pZGVudGl0eS52MS5HZXRJbnN0YWxsYXRpb25SZXNwb25zZRJyChFMaXN0SW5zdGFsbGF0aW9ucxItLmRheWJvb2suaWRlbnRpdHkudjEuTGlzdEluc3RhbGxhdGlvbnNSZXF1ZXN0Gi4uZGF5Ym9vay5pZGVudGl0eS52MS5MaXN0SW5zdGFsbGF0aW9uc1Jlc3BvbnNlEmwKD0VuZEluc3RhbGxhdGlvbhIrLmRheWJvb2suaWRlbnRpdHkudjEuRW5kSW5zdGFsbGF0aW9uUmVxdWVzdBosLmRheWJvb2suaWRlbnRpdHkudjEuRW5kSW5zdGFsbGF0aW9uUmVzcG9uc2UShwEKGExpc3RXZWJob29rSW5zdGFsbGF0aW9ucxI0LmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFdlYmhvb2tJbnN0YWxsYXRpb25zUmVxdWVzdBo1LmRheWJvb2suaWRlbnRpdHkudjEuTGlzdFdlYmhvb2tJbnN0YWxsYXRpb25zUmVzcG9uc2ViBnByb3RvMw", [file_daybook_identity_v1_identity, file_google_protobuf_timestamp]);
 
 /**
  * App is a program of a partner.
@@ -98,6 +98,13 @@ export type App = Message<"daybook.identity.v1.App"> & {
    * @generated from field: repeated daybook.identity.v1.AppSecret secrets = 11;
    */
   secrets: AppSecret[];
+
+  /**
+   * Where messages are sent to; absent for none.
+   *
+   * @generated from field: daybook.identity.v1.AppWebhook webhook = 12;
+   */
+  webhook?: AppWebhook | undefined;
 };
 
 /**
@@ -106,6 +113,34 @@ export type App = Message<"daybook.identity.v1.App"> & {
  */
 export const AppSchema: GenMessage<App> = /*@__PURE__*/
   messageDesc(file_daybook_identity_v1_apps, 0);
+
+/**
+ * AppWebhook is where messages about every property go in which an app is installed.
+ *
+ * @generated from message daybook.identity.v1.AppWebhook
+ */
+export type AppWebhook = Message<"daybook.identity.v1.AppWebhook"> & {
+  /**
+   * https, at most 2,048 characters.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * 1 to 50 types of messages, or `*` alone. An installation is sent those that its scopes allow.
+   *
+   * @generated from field: repeated string types = 2;
+   */
+  types: string[];
+};
+
+/**
+ * Describes the message daybook.identity.v1.AppWebhook.
+ * Use `create(AppWebhookSchema)` to create a new message.
+ */
+export const AppWebhookSchema: GenMessage<AppWebhook> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_apps, 1);
 
 /**
  * AppSecret is what is known of a secret. The secret itself is not kept.
@@ -140,7 +175,7 @@ export type AppSecret = Message<"daybook.identity.v1.AppSecret"> & {
  * Use `create(AppSecretSchema)` to create a new message.
  */
 export const AppSecretSchema: GenMessage<AppSecret> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 1);
+  messageDesc(file_daybook_identity_v1_apps, 2);
 
 /**
  * Installation is the access of an app to one property.
@@ -245,7 +280,7 @@ export type Installation = Message<"daybook.identity.v1.Installation"> & {
  * Use `create(InstallationSchema)` to create a new message.
  */
 export const InstallationSchema: GenMessage<Installation> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 2);
+  messageDesc(file_daybook_identity_v1_apps, 3);
 
 /**
  * CreateAppRequest describes a new app.
@@ -295,6 +330,13 @@ export type CreateAppRequest = Message<"daybook.identity.v1.CreateAppRequest"> &
    * @generated from field: daybook.identity.v1.AppType type = 6;
    */
   type: AppType;
+
+  /**
+   * Where messages are sent to; absent for none.
+   *
+   * @generated from field: daybook.identity.v1.AppWebhook webhook = 7;
+   */
+  webhook?: AppWebhook | undefined;
 };
 
 /**
@@ -302,7 +344,7 @@ export type CreateAppRequest = Message<"daybook.identity.v1.CreateAppRequest"> &
  * Use `create(CreateAppRequestSchema)` to create a new message.
  */
 export const CreateAppRequestSchema: GenMessage<CreateAppRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 3);
+  messageDesc(file_daybook_identity_v1_apps, 4);
 
 /**
  * CreateAppResponse is the only place where the first secret is shown.
@@ -330,7 +372,7 @@ export type CreateAppResponse = Message<"daybook.identity.v1.CreateAppResponse">
  * Use `create(CreateAppResponseSchema)` to create a new message.
  */
 export const CreateAppResponseSchema: GenMessage<CreateAppResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 4);
+  messageDesc(file_daybook_identity_v1_apps, 5);
 
 /**
  * GetAppRequest names an app.
@@ -351,7 +393,7 @@ export type GetAppRequest = Message<"daybook.identity.v1.GetAppRequest"> & {
  * Use `create(GetAppRequestSchema)` to create a new message.
  */
 export const GetAppRequestSchema: GenMessage<GetAppRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 5);
+  messageDesc(file_daybook_identity_v1_apps, 6);
 
 /**
  * GetAppResponse is the app.
@@ -372,7 +414,7 @@ export type GetAppResponse = Message<"daybook.identity.v1.GetAppResponse"> & {
  * Use `create(GetAppResponseSchema)` to create a new message.
  */
 export const GetAppResponseSchema: GenMessage<GetAppResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 6);
+  messageDesc(file_daybook_identity_v1_apps, 7);
 
 /**
  * ListAppsRequest asks for one page.
@@ -407,7 +449,7 @@ export type ListAppsRequest = Message<"daybook.identity.v1.ListAppsRequest"> & {
  * Use `create(ListAppsRequestSchema)` to create a new message.
  */
 export const ListAppsRequestSchema: GenMessage<ListAppsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 7);
+  messageDesc(file_daybook_identity_v1_apps, 8);
 
 /**
  * ListAppsResponse is one page.
@@ -435,7 +477,7 @@ export type ListAppsResponse = Message<"daybook.identity.v1.ListAppsResponse"> &
  * Use `create(ListAppsResponseSchema)` to create a new message.
  */
 export const ListAppsResponseSchema: GenMessage<ListAppsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 8);
+  messageDesc(file_daybook_identity_v1_apps, 9);
 
 /**
  * UpdateAppRequest says what to change; what is absent or empty stays.
@@ -491,6 +533,13 @@ export type UpdateAppRequest = Message<"daybook.identity.v1.UpdateAppRequest"> &
    * @generated from field: daybook.identity.v1.AppStatus status = 7;
    */
   status: AppStatus;
+
+  /**
+   * Replaces the webhook; one with an empty url removes it.
+   *
+   * @generated from field: daybook.identity.v1.AppWebhook webhook = 8;
+   */
+  webhook?: AppWebhook | undefined;
 };
 
 /**
@@ -498,7 +547,7 @@ export type UpdateAppRequest = Message<"daybook.identity.v1.UpdateAppRequest"> &
  * Use `create(UpdateAppRequestSchema)` to create a new message.
  */
 export const UpdateAppRequestSchema: GenMessage<UpdateAppRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 9);
+  messageDesc(file_daybook_identity_v1_apps, 10);
 
 /**
  * UpdateAppResponse is the app after it.
@@ -519,7 +568,7 @@ export type UpdateAppResponse = Message<"daybook.identity.v1.UpdateAppResponse">
  * Use `create(UpdateAppResponseSchema)` to create a new message.
  */
 export const UpdateAppResponseSchema: GenMessage<UpdateAppResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 10);
+  messageDesc(file_daybook_identity_v1_apps, 11);
 
 /**
  * AddAppSecretRequest names an app.
@@ -540,7 +589,7 @@ export type AddAppSecretRequest = Message<"daybook.identity.v1.AddAppSecretReque
  * Use `create(AddAppSecretRequestSchema)` to create a new message.
  */
 export const AddAppSecretRequestSchema: GenMessage<AddAppSecretRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 11);
+  messageDesc(file_daybook_identity_v1_apps, 12);
 
 /**
  * AddAppSecretResponse is the only place where the secret is shown.
@@ -568,7 +617,7 @@ export type AddAppSecretResponse = Message<"daybook.identity.v1.AddAppSecretResp
  * Use `create(AddAppSecretResponseSchema)` to create a new message.
  */
 export const AddAppSecretResponseSchema: GenMessage<AddAppSecretResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 12);
+  messageDesc(file_daybook_identity_v1_apps, 13);
 
 /**
  * RemoveAppSecretRequest names a secret.
@@ -596,7 +645,7 @@ export type RemoveAppSecretRequest = Message<"daybook.identity.v1.RemoveAppSecre
  * Use `create(RemoveAppSecretRequestSchema)` to create a new message.
  */
 export const RemoveAppSecretRequestSchema: GenMessage<RemoveAppSecretRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 13);
+  messageDesc(file_daybook_identity_v1_apps, 14);
 
 /**
  * RemoveAppSecretResponse is the app after it.
@@ -617,7 +666,7 @@ export type RemoveAppSecretResponse = Message<"daybook.identity.v1.RemoveAppSecr
  * Use `create(RemoveAppSecretResponseSchema)` to create a new message.
  */
 export const RemoveAppSecretResponseSchema: GenMessage<RemoveAppSecretResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 14);
+  messageDesc(file_daybook_identity_v1_apps, 15);
 
 /**
  * GetInstallationRequest names an installation.
@@ -645,7 +694,7 @@ export type GetInstallationRequest = Message<"daybook.identity.v1.GetInstallatio
  * Use `create(GetInstallationRequestSchema)` to create a new message.
  */
 export const GetInstallationRequestSchema: GenMessage<GetInstallationRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 15);
+  messageDesc(file_daybook_identity_v1_apps, 16);
 
 /**
  * GetInstallationResponse is the installation and what it joins.
@@ -680,7 +729,7 @@ export type GetInstallationResponse = Message<"daybook.identity.v1.GetInstallati
  * Use `create(GetInstallationResponseSchema)` to create a new message.
  */
 export const GetInstallationResponseSchema: GenMessage<GetInstallationResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 16);
+  messageDesc(file_daybook_identity_v1_apps, 17);
 
 /**
  * ListInstallationsRequest asks for one page, of a property or of an app, or of both.
@@ -722,7 +771,7 @@ export type ListInstallationsRequest = Message<"daybook.identity.v1.ListInstalla
  * Use `create(ListInstallationsRequestSchema)` to create a new message.
  */
 export const ListInstallationsRequestSchema: GenMessage<ListInstallationsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 17);
+  messageDesc(file_daybook_identity_v1_apps, 18);
 
 /**
  * ListInstallationsResponse is one page.
@@ -750,7 +799,7 @@ export type ListInstallationsResponse = Message<"daybook.identity.v1.ListInstall
  * Use `create(ListInstallationsResponseSchema)` to create a new message.
  */
 export const ListInstallationsResponseSchema: GenMessage<ListInstallationsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 18);
+  messageDesc(file_daybook_identity_v1_apps, 19);
 
 /**
  * EndInstallationRequest names an installation.
@@ -785,7 +834,7 @@ export type EndInstallationRequest = Message<"daybook.identity.v1.EndInstallatio
  * Use `create(EndInstallationRequestSchema)` to create a new message.
  */
 export const EndInstallationRequestSchema: GenMessage<EndInstallationRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 19);
+  messageDesc(file_daybook_identity_v1_apps, 20);
 
 /**
  * EndInstallationResponse is the installation after it.
@@ -806,7 +855,105 @@ export type EndInstallationResponse = Message<"daybook.identity.v1.EndInstallati
  * Use `create(EndInstallationResponseSchema)` to create a new message.
  */
 export const EndInstallationResponseSchema: GenMessage<EndInstallationResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_identity_v1_apps, 20);
+  messageDesc(file_daybook_identity_v1_apps, 21);
+
+/**
+ * ListWebhookInstallationsRequest says since when.
+ *
+ * @generated from message daybook.identity.v1.ListWebhookInstallationsRequest
+ */
+export type ListWebhookInstallationsRequest = Message<"daybook.identity.v1.ListWebhookInstallationsRequest"> & {
+  /**
+   * Installations that changed, or whose app did, at this instant or later; absent for all.
+   *
+   * @generated from field: google.protobuf.Timestamp changed_since = 1;
+   */
+  changedSince?: Timestamp | undefined;
+
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: int32 limit = 2;
+   */
+  limit: number;
+
+  /**
+   * Only those after this one in the page before.
+   *
+   * @generated from field: optional string after_installation_id = 3;
+   */
+  afterInstallationId?: string | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ListWebhookInstallationsRequest.
+ * Use `create(ListWebhookInstallationsRequestSchema)` to create a new message.
+ */
+export const ListWebhookInstallationsRequestSchema: GenMessage<ListWebhookInstallationsRequest> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_apps, 22);
+
+/**
+ * ListWebhookInstallationsResponse is one page.
+ *
+ * @generated from message daybook.identity.v1.ListWebhookInstallationsResponse
+ */
+export type ListWebhookInstallationsResponse = Message<"daybook.identity.v1.ListWebhookInstallationsResponse"> & {
+  /**
+   * In order of id.
+   *
+   * @generated from field: repeated daybook.identity.v1.WebhookInstallation installations = 1;
+   */
+  installations: WebhookInstallation[];
+
+  /**
+   * Whether more follow.
+   *
+   * @generated from field: bool has_more = 2;
+   */
+  hasMore: boolean;
+
+  /**
+   * The instant of this answer, by the clock of the service: what changes later is seen by whoever asks since a minute before it.
+   *
+   * @generated from field: google.protobuf.Timestamp as_of = 3;
+   */
+  asOf?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.ListWebhookInstallationsResponse.
+ * Use `create(ListWebhookInstallationsResponseSchema)` to create a new message.
+ */
+export const ListWebhookInstallationsResponseSchema: GenMessage<ListWebhookInstallationsResponse> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_apps, 23);
+
+/**
+ * WebhookInstallation is an installation as its webhooks need it.
+ *
+ * @generated from message daybook.identity.v1.WebhookInstallation
+ */
+export type WebhookInstallation = Message<"daybook.identity.v1.WebhookInstallation"> & {
+  /**
+   * The installation.
+   *
+   * @generated from field: daybook.identity.v1.Installation installation = 1;
+   */
+  installation?: Installation | undefined;
+
+  /**
+   * The webhook of its app; absent when it has none, or is suspended.
+   *
+   * @generated from field: daybook.identity.v1.AppWebhook webhook = 2;
+   */
+  webhook?: AppWebhook | undefined;
+};
+
+/**
+ * Describes the message daybook.identity.v1.WebhookInstallation.
+ * Use `create(WebhookInstallationSchema)` to create a new message.
+ */
+export const WebhookInstallationSchema: GenMessage<WebhookInstallation> = /*@__PURE__*/
+  messageDesc(file_daybook_identity_v1_apps, 24);
 
 /**
  * AppType says whether an app can keep a secret (RFC 6749, section 2.1).
@@ -1090,6 +1237,17 @@ export const AppService: GenService<{
     methodKind: "unary";
     input: typeof EndInstallationRequestSchema;
     output: typeof EndInstallationResponseSchema;
+  },
+  /**
+   * ListWebhookInstallations reads one page of the installations that changed, or whose app changed, since an instant, with the webhook of
+   * the app: those that ended among them. For the service that sends webhooks.
+   *
+   * @generated from rpc daybook.identity.v1.AppService.ListWebhookInstallations
+   */
+  listWebhookInstallations: {
+    methodKind: "unary";
+    input: typeof ListWebhookInstallationsRequestSchema;
+    output: typeof ListWebhookInstallationsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_daybook_identity_v1_apps, 0);

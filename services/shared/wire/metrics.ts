@@ -1,5 +1,6 @@
+/** Metrics and observed schemas as native JSON. */
 import { ValueType, type Metric } from "#proto/daybook/metric/v1/metric_pb.ts";
-import { formatTimestamp } from "#shared/values/time.ts";
+import { formatTimestamp } from "../values/time.ts";
 
 const valueTypeNames: Record<ValueType, string> = {
   [ValueType.UNSPECIFIED]: "mixed",
@@ -13,7 +14,16 @@ const valueTypeNames: Record<ValueType, string> = {
 };
 
 export function metricJson(metric: Metric): string {
-  return JSON.stringify({
+  return JSON.stringify({ ...fieldsOf(metric), schema: schemaObject(metric) });
+}
+
+/** A metric that is too large to be sent whole. */
+export function metricJsonWithoutSchema(metric: Metric): string {
+  return JSON.stringify(fieldsOf(metric));
+}
+
+function fieldsOf(metric: Metric): object {
+  return {
     id: metric.id,
     object: "metric",
     name: metric.name,
@@ -21,8 +31,7 @@ export function metricJson(metric: Metric): string {
     system: metric.system,
     description: metric.description ?? null,
     first_seen_at: metric.firstSeenAt ? formatTimestamp(metric.firstSeenAt) : null,
-    schema: schemaObject(metric),
-  });
+  };
 }
 
 /** The schema of the events of a metric, as JSON text. */

@@ -1,8 +1,6 @@
+/** Parts of the native JSON of every resource. */
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { formatTimestamp } from "#shared/values/time.ts";
-
-/** The source of everything that this surface writes. */
-export const apiSource = "api";
+import { formatTimestamp } from "../values/time.ts";
 
 export function textJson(text: string | undefined): string {
   return text === undefined ? "null" : JSON.stringify(text);

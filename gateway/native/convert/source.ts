@@ -1,0 +1,2 @@
+/** The source of everything that this surface writes. */
+export const apiSource = "api";
