@@ -19,6 +19,7 @@ import { overload } from "./suites/overload.ts";
 import { profileReads, profileUpserts } from "./suites/profiles.ts";
 import { singleEvents } from "./suites/single-events.ts";
 import { stall } from "./suites/stall.ts";
+import { webhooks } from "./suites/webhooks.ts";
 import type { Suite } from "./suites/suite.ts";
 import { startDatabase } from "./support/database.ts";
 import { readOptions, type Options } from "./support/options.ts";
@@ -40,6 +41,7 @@ const suites: Record<string, Suite> = {
   fairness,
   stall,
   dashboard,
+  webhooks,
   "live-soak": liveSoak,
   // These come last, because their data would change the tables for other suites.
   list,

@@ -53,7 +53,7 @@ async function compareWithSql(
         const elapsedS = (performance.now() - startMs) / 1000;
         return { items: sorted.length, elapsedS, p50Ms: percentile(sorted, 0.5), p99Ms: percentile(sorted, 0.99) };
       },
-      cpuSeconds: () => Promise.resolve(0),
+      cpuSeconds: () => Promise.resolve(Number.NaN),
     },
   ];
   const samples = await compare(contestants, context);

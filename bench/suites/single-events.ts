@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { Owner } from "#shared/process/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
+import { insertsContestant } from "../contestants/inserts.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { countRows, createEventTable } from "../support/database.ts";
 import { emailsMax, makeEvents } from "../support/events.ts";
@@ -15,7 +16,7 @@ const baselines = [
   { name: "coalesced INSERT", table: "coalesced_events", file: "coalesced.process.ts" },
 ];
 
-/** Daybook, a handler with one INSERT per request, and one that only coalesces. */
+/** Daybook, INSERTs without a server, a handler with one INSERT per request, and one that only coalesces. */
 export const singleEvents: Suite = async (context) => {
   const { daybook, database, signal } = context;
   const requests = makeEvents(emailsMax).map((event) =>
@@ -27,7 +28,8 @@ export const singleEvents: Suite = async (context) => {
   };
   const owner = new Owner();
   try {
-    const contestants: Contestant[] = [singleEventsContestant("Daybook", daybook, signal)];
+    const inserts = await insertsContestant(database, connections, signal);
+    const contestants: Contestant[] = [singleEventsContestant("Daybook", daybook, signal), inserts];
     for (const { name, table, file } of baselines) {
       const fullName = await createEventTable(database.pool, table);
       const env: BaselineEnv = { DATABASE_URL: database.url, BENCH_TABLE: fullName };

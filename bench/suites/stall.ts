@@ -1,7 +1,7 @@
 /** How long other requests wait beside the heaviest ones. A probe is sent every 10 ms. */
-import { cpus } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { worstRequests, type WorstRequest } from "../../test/support/worst-requests.ts";
+import { cpuTimes } from "../support/busy.ts";
 import { spread } from "../support/stats.ts";
 import type { Suite } from "./suite.ts";
 
@@ -107,15 +107,4 @@ async function fillPage(record: (body: string) => Promise<void>): Promise<void> 
   for (let recorded = 0; recorded < pageEvents; recorded += pageEventsPerRequest) {
     await record(JSON.stringify({ events: Array.from({ length: pageEventsPerRequest }, () => event) }));
   }
-}
-
-/** CPU times of all processors since boot. */
-function cpuTimes(): { busy: number; all: number } {
-  let [busy, all] = [0, 0];
-  for (const { times } of cpus()) {
-    const sum = Object.values(times).reduce((total, time) => total + time, 0);
-    busy += sum - times.idle;
-    all += sum;
-  }
-  return { busy, all };
 }

@@ -21,6 +21,7 @@ export interface Ratio {
   of: string;
   to: string;
   perSecond: Spread;
+  /** NaN for contestants without a server. */
   cpuSecondsPer1000: Spread;
   /** NaN for contestants without requests. */
   p99Ms: Spread;
@@ -44,9 +45,10 @@ export function formatComparison(comparison: Comparison): string {
   const { title, unit, samples } = comparison;
   const figures = [...samples].map(([name, of]) => {
     const middle = (figure: keyof Sample): number => median(of.map((sample) => sample[figure] ?? Number.NaN));
-    const ms = (figure: "p50Ms" | "p99Ms"): string => (Number.isNaN(middle(figure)) ? "" : middle(figure).toFixed(1));
+    const text = (figure: keyof Sample, digits: number): string =>
+      Number.isNaN(middle(figure)) ? "" : middle(figure).toFixed(digits);
     const perSecond = Math.round(middle("perSecond")).toLocaleString("en");
-    return [name, perSecond, ms("p50Ms"), ms("p99Ms"), middle("cpuSecondsPer1000").toFixed(3)];
+    return [name, perSecond, text("p50Ms", 1), text("p99Ms", 1), text("cpuSecondsPer1000", 3)];
   });
   const ratios = ratiosOf(comparison).map(({ of, to, perSecond, cpuSecondsPer1000, p99Ms }) => [
     `${of} ÷ ${to}`,

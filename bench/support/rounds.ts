@@ -14,7 +14,7 @@ export interface Run {
 export interface Contestant {
   name: string;
   run(seconds: number): Promise<Run>;
-  /** CPU seconds of its server process so far. */
+  /** CPU seconds of its server process so far; NaN without one. */
   cpuSeconds(): Promise<number>;
   /** Waits until the work of a run is finished, so that it does not slow the next contestant. Its CPU time counts. */
   settle?(): Promise<void>;
