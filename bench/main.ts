@@ -20,6 +20,7 @@ import { profileReads, profileUpserts } from "./suites/profiles.ts";
 import { singleEvents } from "./suites/single-events.ts";
 import { stall } from "./suites/stall.ts";
 import { webhooks } from "./suites/webhooks.ts";
+import { workers } from "./suites/workers.ts";
 import type { Suite } from "./suites/suite.ts";
 import { startDatabase } from "./support/database.ts";
 import { readOptions, type Options } from "./support/options.ts";
@@ -34,6 +35,7 @@ const suites: Record<string, Suite> = {
   compat: compatEvents,
   import: compatImport,
   counted,
+  workers,
   mesh,
   guarantees,
   overload,

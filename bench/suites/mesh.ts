@@ -1,6 +1,6 @@
 /** Single events: the mesh of five processes, and with a second one of event, against the single process. */
 import { Owner } from "#shared/process/lifecycle.ts";
-import { startMeshContestant } from "../contestants/mesh.ts";
+import { startMeshContestant } from "../contestants/elsewhere.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { compare } from "../support/rounds.ts";
 import type { Suite } from "./suite.ts";

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { Owner } from "#shared/process/lifecycle.ts";
 import type { BaselineEnv } from "../contestants/baseline.ts";
+import { startWorkersContestant } from "../contestants/elsewhere.ts";
 import { insertsContestant } from "../contestants/inserts.ts";
 import { connections, singleEventsContestant } from "../contestants/single-events.ts";
 import { countRows, createEventTable } from "../support/database.ts";
@@ -29,7 +30,12 @@ export const singleEvents: Suite = async (context) => {
   const owner = new Owner();
   try {
     const inserts = await insertsContestant(database, connections, signal);
-    const contestants: Contestant[] = [singleEventsContestant("Daybook", daybook, signal), inserts];
+    const workers = await startWorkersContestant(database, owner, "auto");
+    const contestants: Contestant[] = [
+      singleEventsContestant("Daybook", daybook, signal),
+      singleEventsContestant("Daybook, WORKERS=auto", workers, signal),
+      inserts,
+    ];
     for (const { name, table, file } of baselines) {
       const fullName = await createEventTable(database.pool, table);
       const env: BaselineEnv = { DATABASE_URL: database.url, BENCH_TABLE: fullName };

@@ -15,13 +15,16 @@ export interface BenchDatabase {
 }
 
 const connectionsMax = 4;
+// Several Daybooks share it with clients that come directly.
+const serverSettings = { max_connections: "400" };
 const statementTimeoutMs = 120_000;
 
 /** Starts PostgreSQL in a temporary folder; `owner` deletes it. */
 export async function startDatabase(owner: Owner): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "daybook-bench-"));
   owner.defer(() => rm(folder, { recursive: true, force: true }));
-  const { superuserUrl: url } = owner.own(await startPostgres(join(folder, "postgres"), newInternalSecret()));
+  const server = await startPostgres(join(folder, "postgres"), newInternalSecret(), serverSettings);
+  const { superuserUrl: url } = owner.own(server);
   const pool = new pg.Pool({ connectionString: url, max: connectionsMax, statement_timeout: statementTimeoutMs });
   // Idle connections may break during shutdown.
   pool.on("error", () => undefined);

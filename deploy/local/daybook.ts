@@ -23,7 +23,9 @@ import { createSigner } from "#shared/bus/nats/signature.ts";
 import { checkServer } from "#shared/database/check.ts";
 import { openServiceDatabase } from "#shared/database/reads.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
-import { createLocalSignals } from "#shared/bus/signals.ts";
+import { connectPostgresSignals } from "#shared/bus/postgres-signals.ts";
+import { createLocalSignals, type Signals } from "#shared/bus/signals.ts";
+import { createSignatures } from "#shared/bus/signatures.ts";
 import { startService } from "#shared/process/start.ts";
 import type { Routes } from "#shared/process/service.ts";
 import { serviceRoutes } from "#shared/rpc/service-routes.ts";
@@ -40,11 +42,16 @@ import { createIdentity } from "../../services/identity/service.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import type { ProfileSettings } from "../../services/profile/config.ts";
 import { createProfile } from "../../services/profile/service.ts";
+import { connectionsMaxOf, connectionsOf } from "./connections.ts";
 import { createWebhook } from "../../services/webhook/service.ts";
 import type { WebhookSettings } from "../../services/webhook/config.ts";
 
 export interface DaybookOptions {
   databaseUrl: string;
+  /** How many processes share the work on this database; 1 by default. */
+  workers?: number;
+  /** Whether this one checks the server's settings for all of them, as it does by default. */
+  checksServer?: boolean;
   /** A pooler in transaction mode stands before the database. */
   hasPooler?: boolean;
   /** Without it the bus is within this process. */
@@ -86,18 +93,7 @@ export interface Daybook {
   findClient: FindClient | undefined;
   /** Rejects unless the gateway is ready. */
   checkReady: () => Promise<void>;
-  /** Whether this was the first start on this database, so that the bootstrap keys are valid. */
-  isNew: boolean;
 }
-
-/** 44 in total, so that the two processes of a restart fit into PostgreSQL's default of 100. */
-const connections = {
-  identity: { writes: 2, reads: 1 },
-  profile: { writes: 8, reads: 4 },
-  event: { writes: 9, reads: 6 },
-  metric: { writes: 4, reads: 4 },
-  webhook: { writes: 4, reads: 2 },
-} as const;
 
 /**
  * Starts everything; `owner` gets all that must be closed.
@@ -105,11 +101,12 @@ const connections = {
  */
 export async function startDaybook(options: DaybookOptions, owner: Owner, stopping: AbortSignal): Promise<Daybook> {
   const { log, registry, internalToken, clock = systemClock } = options;
+  const { databaseUrl: url, hasPooler = false, workers = 1 } = options;
   const signer = createSigner(internalToken, options.acceptedToken);
   const nats = options.nats && { ...options.nats, signer, name: "daybook", log, registry };
   const bus = owner.own(nats ? openNatsBus(nats) : createLocalBus(log));
-  const signals = owner.own(nats ? connectNatsSignals(nats) : createLocalSignals(log));
-  const { databaseUrl: url, hasPooler = false } = options;
+  const signals = owner.own(nats ? connectNatsSignals(nats) : openSignals(options));
+  const connections = connectionsOf(workers);
   const contextOf = (name: keyof typeof connections): ServiceContext => {
     const pools = openServiceDatabase({ url, name, connections: connections[name], hasPooler, log });
     owner.defer(() => pools.end());
@@ -119,13 +116,9 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   const transportTo = (name: string, service: Service): Transport =>
     inProcessTransport(serviceRoutes(name, service, bus), log, registry);
 
-  let isNew = false;
   const { bootstrapKeys, outboxBytesMax } = options;
   const identityContext = contextOf("identity");
-  const identity = createIdentity(
-    { ...identityContext, signals },
-    { bootstrapKeys, onBootstrap: () => (isNew = true) },
-  );
+  const identity = createIdentity({ ...identityContext, signals }, { bootstrapKeys });
   const profile = createProfile(contextOf("profile"), { ...options.profile, outboxBytesMax });
   const profiles = transportTo("profile", profile);
   const profileClient = createServiceClient(ProfileService, profiles);
@@ -160,11 +153,12 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
   );
   // Consumers start before publishers, so that outbox backlogs are published at once.
   const services = [identity, webhook, metric, event, profile];
-  // Once for the process, before the first service starts: all services share the server.
-  const connectionsMax = Object.values(connections).reduce((sum, { writes, reads }) => sum + writes + reads, 0);
+  // Before the first service starts, because all services share the server.
+  const connectionsMax = connectionsMaxOf(workers);
   const check = (): Promise<void> => checkServer(identityContext.database, { connectionsMax, hasPooler, log });
+  const { checksServer = true } = options;
   for (const service of services) {
-    await startService(owner.own(service), log, stopping, service === identity ? check : undefined);
+    await startService(owner.own(service), log, stopping, checksServer && service === identity ? check : undefined);
   }
 
   const transports = {
@@ -201,5 +195,12 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     )(router);
   };
   const { findClient } = identity;
-  return { gateway, transports, routes, findClient, checkReady: () => readiness.check(), isNew };
+  return { gateway, transports, routes, findClient, checkReady: () => readiness.check() };
+}
+
+/** Signals without NATS. A pooler keeps no connection for those who listen. */
+function openSignals({ databaseUrl, hasPooler, internalToken, acceptedToken, log, registry }: DaybookOptions): Signals {
+  if (hasPooler) return createLocalSignals(log);
+  const signatures = createSignatures(internalToken, acceptedToken);
+  return connectPostgresSignals({ url: databaseUrl, signatures, log, registry });
 }

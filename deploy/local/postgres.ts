@@ -1,12 +1,12 @@
 /** An embedded PostgreSQL: binaries from npm, data in a folder, running as long as this process. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { pause } from "#shared/scheduling/pause.ts";
 import type { Closable } from "#shared/process/lifecycle.ts";
+import { freePort } from "./ports.ts";
 import { prepareServicesRole, servicesRole } from "./services-role.ts";
 import { isAlive, newInternalSecret } from "./state.ts";
 
@@ -56,7 +56,7 @@ export async function startPostgres(
   await stopLeftover(folder);
   if (!(await exists(folder))) await initialise(binaries, runAs, folder, password);
 
-  const port = await freePort();
+  const port = await freePort("127.0.0.1");
   const logFile = `${folder}.log`;
   const all = { ...serverSettings, ...settings, port: String(port) };
   const args = Object.entries(all).flatMap(([k, v]) => ["-c", `${k}=${v}`]);
@@ -221,17 +221,6 @@ async function stopProcess(pid: number, runs: () => boolean): Promise<void> {
     if (Date.now() > deadline) throw new Error(`PostgreSQL (process ${pid}) does not stop`);
     await sleep(pollMs);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function exists(path: string): Promise<boolean> {

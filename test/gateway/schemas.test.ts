@@ -3,7 +3,13 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";
 import type { Api } from "../support/api.ts";
-import { describeEverywhere, testCall, type TestProperty } from "../support/daybook.ts";
+import {
+  describeEverywhere,
+  describeOnMesh,
+  testCall,
+  type TestDaybook,
+  type TestProperty,
+} from "../support/daybook.ts";
 import { newEmail, newProfile, type Person } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
 import { expectError } from "../support/refusals.ts";
@@ -40,17 +46,26 @@ async function record(api: TestProperty, events: readonly object[], total: numbe
   });
 }
 
-describeEverywhere("schemas", (daybook) => {
+const uuidOf = ({ propertyId }: TestProperty): string => decodeId("prop", propertyId, "property_id");
+
+/** The database of a Daybook, in a suite. */
+function openDatabase(daybook: () => TestDaybook) {
   let database: pg.Client;
   beforeAll(async () => {
     database = new pg.Client({ connectionString: daybook().databaseUrl });
     await database.connect();
   });
   afterAll(() => database.end());
+  return {
+    query: (text: string, values: unknown[] = []) => database.query(text, values),
+    stored: async (api: TestProperty): Promise<object[]> =>
+      (await database.query("SELECT schema FROM profile.attribute_schemas WHERE property_id = $1", [uuidOf(api)])).rows,
+  };
+}
 
-  const uuidOf = ({ propertyId }: TestProperty): string => decodeId("prop", propertyId, "property_id");
-  const stored = async (api: TestProperty): Promise<object[]> =>
-    (await database.query("SELECT schema FROM profile.attribute_schemas WHERE property_id = $1", [uuidOf(api)])).rows;
+describeEverywhere("schemas", (daybook) => {
+  const database = openDatabase(daybook);
+  const { stored } = database;
 
   test("a property without anything shows that it knows nothing of its profiles, and keeps nothing", async () => {
     const api = await daybook().newProperty();
@@ -255,30 +270,6 @@ describeEverywhere("schemas", (daybook) => {
     expect(await attributesOf(api)).toEqual({ ...wanted, shared: "mixed" });
   });
 
-  test("a write is answered also while it cannot be learned from, and is learned from later", async () => {
-    const api = await daybook().newProperty();
-    const person = await newProfile(api, { attributes: { a: 1 } });
-    await database.query("BEGIN");
-    try {
-      await database.query("SELECT FROM profile.attribute_schemas WHERE property_id = $1 FOR UPDATE", [uuidOf(api)]);
-      // What is known costs no statement, and so does not wait.
-      const isQuick = async (attributes: object): Promise<boolean> => {
-        const start = performance.now();
-        expect((await api.patch(person.path, { attributes })).status).toBe(200);
-        return performance.now() - start < 1500;
-      };
-      expect(await isQuick({ a: 2 })).toBe(true);
-      expect(await isQuick({ b: 1 })).toBe(false);
-      expect(await stored(api)).toMatchObject([{ schema: { a: "number" } }]);
-      // Whoever comes next does not wait again.
-      expect(await isQuick({ c: 1 })).toBe(true);
-    } finally {
-      await database.query("ROLLBACK");
-    }
-    await eventually(async () => ((await attributesOf(api)).c === "number" ? true : undefined));
-    expect(await attributesOf(api)).toEqual({ a: "number", b: "number", c: "number" });
-  });
-
   test("a write does not fail when its attributes cannot be learned, and its like is learned later", async () => {
     const api = await daybook().newProperty();
     let person: Person;
@@ -321,5 +312,35 @@ describeEverywhere("schemas", (daybook) => {
       testCall,
     );
     expect(schemaJson).toBe('{"mine":"number"}');
+  });
+});
+
+// With several processes, another may have learned what is known.
+describeOnMesh("what a process has learned", (daybook) => {
+  const database = openDatabase(daybook);
+  const { stored } = database;
+
+  test("a write is answered also while it cannot be learned from, and is learned from later", async () => {
+    const api = await daybook().newProperty();
+    const person = await newProfile(api, { attributes: { a: 1 } });
+    await database.query("BEGIN");
+    try {
+      await database.query("SELECT FROM profile.attribute_schemas WHERE property_id = $1 FOR UPDATE", [uuidOf(api)]);
+      // What is known costs no statement, and so does not wait.
+      const isQuick = async (attributes: object): Promise<boolean> => {
+        const start = performance.now();
+        expect((await api.patch(person.path, { attributes })).status).toBe(200);
+        return performance.now() - start < 1500;
+      };
+      expect(await isQuick({ a: 2 })).toBe(true);
+      expect(await isQuick({ b: 1 })).toBe(false);
+      expect(await stored(api)).toMatchObject([{ schema: { a: "number" } }]);
+      // Whoever comes next does not wait again.
+      expect(await isQuick({ c: 1 })).toBe(true);
+    } finally {
+      await database.query("ROLLBACK");
+    }
+    await eventually(async () => ((await attributesOf(api)).c === "number" ? true : undefined));
+    expect(await attributesOf(api)).toEqual({ a: "number", b: "number", c: "number" });
   });
 });

@@ -66,7 +66,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     // So all that tests ask of the mesh is also asked of tables that are spread by property.
     await spreadDatabase(other.url);
     const [singleProcess, mesh] = await Promise.all([
-      startOneProcess(one.url, join(folder, "single-process"), owner),
+      // Two share its port, so all that tests ask of it must not depend on which answers.
+      startOneProcess(one.url, join(folder, "single-process"), owner, { WORKERS: "2" }),
       startMesh({ databaseUrl: other.url, natsUrl }, owner),
     ]);
     provide("singleProcess", singleProcess);

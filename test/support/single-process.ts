@@ -1,4 +1,4 @@
-/** Starts Daybook as `npm start` does, on a database and with keys of the tests. */
+/** Starts Daybook as `npm start` does, on a database of the tests. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Owner } from "#shared/process/lifecycle.ts";

@@ -1,8 +1,9 @@
 /**
  * Signals: a best-effort broadcast to every process, delivered at most once and not persisted. A listener that misses a
- * signal must learn of the change by other means. Signals go within this process, or over NATS (nats/signals.ts). What
- * must not be lost goes over the bus (bus.ts).
+ * signal must learn of the change by other means. Signals go within this process, over NATS (nats/signals.ts), or over
+ * PostgreSQL (postgres-signals.ts). What must not be lost goes over the bus (bus.ts).
  */
+import { Counter, Gauge, type Registry } from "prom-client";
 import type { Closable } from "../process/lifecycle.ts";
 import type { Log } from "../process/log.ts";
 
@@ -42,4 +43,35 @@ export function createLocalSignals(log: Log): Signals {
       handlers.clear();
     },
   };
+}
+
+/** Counts and shows what signals between processes do. */
+export interface SignalMetrics {
+  /** Signals that were not heard. */
+  unsigned: Counter;
+}
+
+/** @param isConnected whether signals of other processes arrive here. */
+export function measureSignals(
+  registry: Registry,
+  over: "nats" | "postgres",
+  isConnected: () => boolean,
+): SignalMetrics {
+  registry.registerMetric(
+    new Gauge({
+      name: "daybook_signals_connected",
+      help: "Whether signals of other processes arrive here: 1, or 0 while what carries them is away.",
+      labelNames: ["over"],
+      registers: [],
+      collect() {
+        this.set({ over }, isConnected() ? 1 : 0);
+      },
+    }),
+  );
+  const unsigned = new Counter({
+    name: "daybook_signals_unsigned_total",
+    help: "Signals that were not heard because their signature was missing or wrong.",
+    registers: [registry],
+  });
+  return { unsigned };
 }

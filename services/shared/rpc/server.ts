@@ -105,7 +105,7 @@ export async function serveRpc(options: {
 export async function serveInternal(options: {
   host: string;
   port: number;
-  registry: Registry;
+  registry: Pick<Registry, "contentType" | "metrics">;
   checkReady: () => Promise<void>;
 }): Promise<{ close(): Promise<void> }> {
   const app = fastify({ logger: false });

@@ -2,8 +2,8 @@
  * Signals over NATS without JetStream. Neither a process start nor a signal waits for a server: signals are lost then.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
-import { Counter, Gauge, type Registry } from "prom-client";
-import { createLocalSignals, type Signals } from "../signals.ts";
+import type { Registry } from "prom-client";
+import { createLocalSignals, measureSignals, type Signals } from "../signals.ts";
 import { connectPatiently, watch, type Connecting, type ConnectionState } from "./connect.ts";
 import type { Signer } from "./signature.ts";
 
@@ -31,22 +31,7 @@ export function connectNatsSignals({
   let connection: NatsConnection | undefined;
   let state: ConnectionState | undefined;
   let isListening = false;
-  registry.registerMetric(
-    new Gauge({
-      name: "daybook_signals_connected",
-      help: "Whether signals of other processes arrive here: 1, or 0 while NATS is away.",
-      registers: [],
-      collect() {
-        this.set(isListening && state?.isConnected ? 1 : 0);
-      },
-    }),
-  );
-
-  const unsigned = new Counter({
-    name: "daybook_signals_unsigned_total",
-    help: "Signals that were not heard because their signature was missing or wrong.",
-    registers: [registry],
-  });
+  const { unsigned } = measureSignals(registry, "nats", () => isListening && state?.isConnected === true);
 
   function listen(to: NatsConnection, subject: string): void {
     to.subscribe(subjectPrefix + subject, {

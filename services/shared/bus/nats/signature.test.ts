@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createSigner, signatureAgeMaxMs, type Signer } from "./signature.ts";
+import { signatureAgeMaxMs } from "../signatures.ts";
+import { createSigner, type Signer } from "./signature.ts";
 
 const [token, other] = ["the token of the mesh of this test", "the token of some other mesh"];
 const subject = "daybook.test";
