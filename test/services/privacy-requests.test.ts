@@ -52,14 +52,15 @@ async function refusalOf(work: Promise<unknown>): Promise<[string, string | null
   return [code, param];
 }
 
-/** Keeps erasures in progress: what empties the events of the property waits for a lock until `work` is done. */
-async function whileNoEventIsEmptied<T>(work: () => Promise<T>): Promise<T> {
+/** Does something while a profile cannot be redacted, nor any that comes after it in the same request. */
+async function whileNotRedacted<T>(profileId: string, work: () => Promise<T>): Promise<T> {
   const locker = new pg.Client({ connectionString: daybook.databaseUrl });
   await locker.connect();
   try {
     await locker.query("BEGIN");
-    await locker.query("SELECT FROM event.events WHERE property_id = $1 FOR UPDATE", [
+    await locker.query("SELECT FROM profile.profiles WHERE property_id = $1 AND id = $2 FOR UPDATE", [
       decodeId("prop", api.propertyId, "property_id"),
+      decodeId("prof", profileId, "profile_id"),
     ]);
     return await work();
   } finally {
@@ -173,6 +174,8 @@ test("lists requests newest first, by each filter, and to nobody else", async ()
 test("opens a stream until the person is erased, and erases who was merged meanwhile", async () => {
   const { privacy, profiles } = daybook.clients;
   const { propertyId } = api;
+  const older = { type: "external_id", value: "older-1" };
+  const first = await newProfile(api, { identifiers: [older] });
   const person = await newProfile(api, { identifiers: [email, nobody] });
   const survivor = await newProfile(api);
   await api.post("/v1/events", { type: "a.b", profile_id: person.id, properties: {} });
@@ -190,8 +193,8 @@ test("opens a stream until the person is erased, and erases who was merged meanw
     identifiers: [{ type: "email", value: "jane@example.com" }],
   });
 
-  const erasure = await whileNoEventIsEmptied(async () => {
-    const asked = await ask({ profileId: person.id });
+  const erasure = await whileNotRedacted(first.id, async () => {
+    const asked = await ask({ identifiers: [older, email] });
     expect(await refusalOf(privacy.openExport({ ...named, privacyRequestId: asked.id }, testCall))).toEqual([
       "invalid_state_transition",
       "privacy_request_id",
@@ -207,7 +210,7 @@ test("opens a stream until the person is erased, and erases who was merged meanw
   });
   const erased = await untilEnded(daybook, propertyId, erasure.id);
   expect(erased.status).toBe(Status.COMPLETED);
-  expect(erased.profileIds.toSorted()).toEqual([person.id, survivor.id].toSorted());
+  expect(erased.profileIds.toSorted()).toEqual([first.id, person.id, survivor.id].toSorted());
   const shown = await profiles.getProfiles({ propertyId, profileIds: [survivor.id] }, testCall);
   expect(shown.profiles[0]).toMatchObject({ status: ProfileStatus.REDACTED, identifiers: [] });
   expect(await refusalOf(privacy.openExport(named, testCall))).toEqual(["download_expired", "privacy_request_id"]);

@@ -1,6 +1,6 @@
 /**
- * Signals over NOTIFY of PostgreSQL, for processes that share a database and have no NATS. Neither a process start nor a
- * signal waits for the database: signals are lost while it is away.
+ * Signals over NOTIFY of PostgreSQL, for processes that share a database and have no NATS. Neither a process start nor
+ * a signal waits for the database: signals are lost while it is away.
  */
 import pg from "pg";
 import type { Registry } from "prom-client";

@@ -1,7 +1,7 @@
 /**
- * Signatures of what goes between processes over a server that others may reach, such as NATS: consumers accept only what
- * was signed with the internal token. What is captured can be replayed, but its signature expires before consumers
- * forget it.
+ * Signatures of what goes between processes over a server that others may reach, such as NATS: consumers accept only
+ * what was signed with the internal token. What is captured can be replayed, but its signature expires before
+ * consumers forget it.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
