@@ -50,6 +50,7 @@ export function createRecording(client: Client<typeof EventService>): Recording 
     flushItemsMax,
     flushSizeMax: flushBytesMax,
     flushesMax,
+    overlaps: true,
     queueItemsMax,
     queueFull,
   });

@@ -32,28 +32,70 @@ test("an item alone goes at once; those that come meanwhile go together", async 
   expect(batches).toEqual([[1], [2, 3, 4]]);
 });
 
+test("flushes that overlap share what comes at a time between two, and a few items begin no second one", async () => {
+  const batches: number[] = [];
+  const ends: (() => void)[] = [];
+  const batcher = createBatcher(
+    options({
+      overlaps: true,
+      async flush(key, items) {
+        batches.push(items.length);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return items.map((item) => `${key}${item}`);
+      },
+    }),
+  );
+  const results: Promise<string>[] = [];
+  const add = (count: number): void => {
+    for (let item = 0; item < count; item++) results.push(batcher.add("k", item));
+  };
+  const end = async (): Promise<void> => {
+    ends.shift()?.();
+    await sleep(0);
+  };
+  add(1);
+  add(3);
+  expect(batches).toEqual([1]);
+  add(1);
+  // Nobody waits for the first: four are enough where one came before.
+  expect(batches).toEqual([1, 4]);
+  add(20);
+  expect(batches).toEqual([1, 4]);
+  await end();
+  expect(batches).toEqual([1, 4, 20]);
+  await end();
+  // As many come at a time as were there at once, 24, so half of them are waited for.
+  add(11);
+  expect(batches).toEqual([1, 4, 20]);
+  add(1);
+  expect(batches).toEqual([1, 4, 20, 12]);
+  while (ends.length > 0) await end();
+  expect(await Promise.all(results)).toHaveLength(37);
+});
+
 test("every item is answered with its own result, within all limits", async () => {
   const limits = { flushItemsMax: fc.integer({ min: 1, max: 5 }), flushSizeMax: fc.integer({ min: 1, max: 20 }) };
   const items = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.nat(10)), { maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(
-      fc.record({ ...limits, flushesMax: fc.integer({ min: 1, max: 3 }) }),
+      fc.record({ ...limits, flushesMax: fc.integer({ min: 1, max: 3 }), overlaps: fc.boolean() }),
       items,
       async (limit, added) => {
-        const underWay = new Set<string>();
+        const underWay: string[] = [];
         const batcher = createBatcher(
           options({
             ...limit,
             sizeOf: (item) => item,
             async flush(key, batch) {
-              expect(underWay.has(key)).toBe(false);
-              underWay.add(key);
-              expect(underWay.size).toBeLessThanOrEqual(limit.flushesMax);
+              underWay.push(key);
+              const ofKey = underWay.filter((other) => other === key).length;
+              expect(ofKey).toBeLessThanOrEqual(limit.overlaps ? 2 : 1);
+              expect(underWay.length).toBeLessThanOrEqual(limit.flushesMax);
               expect(batch.length).toBeLessThanOrEqual(limit.flushItemsMax);
               const size = batch.reduce((sum, item) => sum + item, 0);
               expect(batch.length === 1 || size <= limit.flushSizeMax).toBe(true);
               await sleep(0);
-              underWay.delete(key);
+              underWay.splice(underWay.indexOf(key), 1);
               return batch.map((item) => `${key}${item}`);
             },
           }),

@@ -12,8 +12,13 @@ export interface BatcherOptions<Item, Result, Key extends string = string> {
   flushItemsMax: number;
   /** The sum of sizes in one flush. A larger item is flushed alone. */
   flushSizeMax: number;
-  /** Concurrent flushes, each of another key. */
+  /** Concurrent flushes of all keys. */
   flushesMax: number;
+  /**
+   * Whether a second flush of a key may begin beside the first: once half of the items wait that come at a time. What
+   * waits on the database in one does then not keep the processor from the other.
+   */
+  overlaps?: boolean;
   /** Waiting items of all keys. One key may have half of them, so that others still fit. */
   queueItemsMax: number;
   /** Makes the error of an item that the full queue refuses. */
@@ -37,32 +42,47 @@ interface Waiting<Item, Result> {
   context: Context | undefined;
 }
 
-/** Makes a batcher that runs at most one flush of a key at a time. */
+/** The items of a key that wait, and its flushes. */
+interface Queue<Item, Result> {
+  waiting: Waiting<Item, Result>[];
+  flushes: number;
+  /** Items that wait or are being flushed. */
+  items: number;
+  /** The most items of late. */
+  crowd: number;
+  /** Whether the key is among those that are ready. */
+  isReady: boolean;
+}
+
+// Smaller ones would cost more than they gain.
+const secondFlushItemsMin = 4;
+const crowdDecay = 0.9;
+
+/** Makes a batcher that runs one flush of a key at a time, or two if they may overlap. */
 export function createBatcher<Item, Result, Key extends string = string>(
   options: BatcherOptions<Item, Result, Key>,
 ): Batcher<Item, Result, Key> {
   // A key is here from its first item until a flush finds its queue empty.
-  const queues = new Map<Key, Waiting<Item, Result>[]>();
-  // Keys with items and no running flush, the longest waiting first.
+  const queues = new Map<Key, Queue<Item, Result>>();
+  // Keys that may begin a flush, the longest waiting first.
   const ready: Key[] = [];
   let queued = 0;
   let flushes = 0;
   const drained: (() => void)[] = [];
 
-  function takeBatch(queue: Waiting<Item, Result>[]): Waiting<Item, Result>[] {
+  function takeBatch({ waiting }: Queue<Item, Result>): Waiting<Item, Result>[] {
     let size = 0;
     let count = 0;
-    for (const { item } of queue) {
+    for (const { item } of waiting) {
       size += options.sizeOf(item);
       if (count === options.flushItemsMax || (count > 0 && size > options.flushSizeMax)) break;
       count++;
     }
     queued -= count;
-    return queue.splice(0, count);
+    return waiting.splice(0, count);
   }
 
-  async function flush(key: Key): Promise<void> {
-    const batch = takeBatch(queues.get(key) ?? []);
+  async function flush(key: Key, batch: Waiting<Item, Result>[]): Promise<void> {
     try {
       const items = batch.map(({ item }) => item);
       const results = isTracing()
@@ -80,15 +100,35 @@ export function createBatcher<Item, Result, Key extends string = string>(
     }
   }
 
+  /** How many items have to wait before a flush begins. */
+  function itemsMinOf({ flushes: own, crowd }: Queue<Item, Result>): number {
+    if (own === 0) return 1;
+    return own === 1 && options.overlaps ? Math.max(secondFlushItemsMin, crowd / 2) : Number.POSITIVE_INFINITY;
+  }
+
+  function listIfReady(key: Key, queue: Queue<Item, Result>): void {
+    if (queue.isReady || queue.waiting.length < itemsMinOf(queue)) return;
+    queue.isReady = true;
+    ready.push(key);
+  }
+
   function startFlushes(): void {
     while (flushes < options.flushesMax) {
       const key = ready.shift();
-      if (key === undefined) break;
+      const queue = key === undefined ? undefined : queues.get(key);
+      if (key === undefined || !queue) break;
+      queue.isReady = false;
       flushes++;
-      void flush(key).then(() => {
+      queue.flushes++;
+      queue.crowd = Math.max(queue.items, queue.crowd * crowdDecay);
+      const batch = takeBatch(queue);
+      listIfReady(key, queue);
+      void flush(key, batch).then(() => {
         flushes--;
-        if (queues.get(key)?.length) ready.push(key);
-        else queues.delete(key);
+        queue.flushes--;
+        queue.items -= batch.length;
+        listIfReady(key, queue);
+        if (queue.flushes === 0 && queue.waiting.length === 0) queues.delete(key);
         startFlushes();
         if (queues.size === 0) for (const resolve of drained.splice(0)) resolve();
       });
@@ -97,19 +137,17 @@ export function createBatcher<Item, Result, Key extends string = string>(
 
   return {
     add(key, item) {
-      const queue = queues.get(key);
-      if (queued >= options.queueItemsMax || (queue?.length ?? 0) >= options.queueItemsMax / 2) {
+      const known = queues.get(key);
+      if (queued >= options.queueItemsMax || (known?.waiting.length ?? 0) >= options.queueItemsMax / 2) {
         return Promise.reject(options.queueFull());
       }
       return new Promise((resolve, reject) => {
+        const queue: Queue<Item, Result> = known ?? { waiting: [], flushes: 0, items: 0, crowd: 0, isReady: false };
+        if (!known) queues.set(key, queue);
         queued++;
-        const waiting = { item, resolve, reject, context: currentContext() };
-        if (queue) {
-          queue.push(waiting);
-          return;
-        }
-        queues.set(key, [waiting]);
-        ready.push(key);
+        queue.items++;
+        queue.waiting.push({ item, resolve, reject, context: currentContext() });
+        listIfReady(key, queue);
         startFlushes();
       });
     },
