@@ -54,23 +54,23 @@ test("flushes that overlap share what comes at a time between two, and a few ite
     await sleep(0);
   };
   add(1);
-  add(3);
+  add(23);
   expect(batches).toEqual([1]);
   add(1);
-  // Nobody waits for the first: four are enough where one came before.
-  expect(batches).toEqual([1, 4]);
-  add(20);
-  expect(batches).toEqual([1, 4]);
+  // As many wait as are worth a flush of their own.
+  expect(batches).toEqual([1, 24]);
+  add(75);
+  expect(batches).toEqual([1, 24]);
   await end();
-  expect(batches).toEqual([1, 4, 20]);
+  expect(batches).toEqual([1, 24, 75]);
   await end();
-  // As many come at a time as were there at once, 24, so half of them are waited for.
-  add(11);
-  expect(batches).toEqual([1, 4, 20]);
+  // As many come at a time as were there at once, 100, so half of them are waited for.
+  add(49);
+  expect(batches).toEqual([1, 24, 75]);
   add(1);
-  expect(batches).toEqual([1, 4, 20, 12]);
+  expect(batches).toEqual([1, 24, 75, 50]);
   while (ends.length > 0) await end();
-  expect(await Promise.all(results)).toHaveLength(37);
+  expect(await Promise.all(results)).toHaveLength(150);
 });
 
 test("every item is answered with its own result, within all limits", async () => {

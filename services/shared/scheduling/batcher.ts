@@ -55,7 +55,7 @@ interface Queue<Item, Result> {
 }
 
 // Smaller ones would cost more than they gain.
-const secondFlushItemsMin = 4;
+const secondFlushItemsMin = 24;
 const crowdDecay = 0.9;
 
 /** Makes a batcher that runs one flush of a key at a time, or two if they may overlap. */
