@@ -71,6 +71,8 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
     const startedMs = performance.now();
     const worker = cluster.fork({ ...env, [workerVariables.number]: String(place.number) });
     place.worker = worker;
+    // Each question that is open listens for its end.
+    worker.setMaxListeners(0);
     worker.on("message", (word: Word) => {
       if ("ready" in word) {
         place.isServing = true;
@@ -81,7 +83,8 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
       }
     });
     const end = new Promise<void>((resolve) => {
-      worker.once("exit", (code, signal) => {
+      const over = (why: object): void => {
+        if (place.worker !== worker) return;
         const wasServing = place.isServing;
         place.worker = undefined;
         place.isServing = false;
@@ -89,9 +92,12 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
         ended.delete(end);
         if (closing.signal.aborted) return;
         if (!wasServing && onFirstEnd) return onFirstEnd();
-        log.error({ worker: place.number, pid: worker.process.pid, code, signal }, "a worker ended, and is replaced");
+        log.error({ worker: place.number, pid: worker.process.pid, ...why }, "a worker ended, and is replaced");
         void replace(place, performance.now() - startedMs, onServing);
-      });
+      };
+      worker.once("exit", (code, signal) => over({ code, signal }));
+      // One that could not be started has no exit.
+      worker.on("error", (error) => (worker.process.pid === undefined ? over({ err: error }) : undefined));
     });
     ended.add(end);
   }
@@ -125,6 +131,7 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
 
   return {
     async start(stopping) {
+      stopping.throwIfAborted();
       const { databaseUrl, internalToken, acceptedToken, bootstrapKeys } = installation;
       env = {
         DATABASE_URL: databaseUrl,
