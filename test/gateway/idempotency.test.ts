@@ -394,8 +394,11 @@ describe("an operation", () => {
       const [first] = await claim(key);
       const outcome = { case: "answer" as const, value: answer };
       await identity.finishOperations({ operations: [{ operation: held(key, first), outcome }] }, testCall);
+      // Whichever wins the race on this machine, each of the two is first now and then.
+      const claimed = turn % 10 === 0 ? await claim(key) : undefined;
       const forgetting = identity.forgetAnswers({ propertyId: api.propertyId, ids }, testCall);
-      const [[second]] = await Promise.all([claim(key), forgetting]);
+      if (turn % 10 === 1) await forgetting;
+      const [[second]] = await Promise.all([claimed ?? claim(key), forgetting]);
       seen.add(second?.replace(/^op_\w+/, "op"));
     }
     expect(seen).toEqual(new Set(["answer", "op 2"]));
