@@ -51,7 +51,7 @@ export interface DaybookOptions {
   /** How many processes share the work on this database; 1 by default. */
   workers?: number;
   /** Whether this one checks the server's settings for all of them, as it does by default. */
-  checksServer?: boolean;
+  checksServer?: boolean | undefined;
   /** A pooler in transaction mode stands before the database. */
   hasPooler?: boolean;
   /** Without it the bus is within this process. */

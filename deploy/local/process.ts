@@ -40,7 +40,7 @@ export async function serveDaybook(
     {
       ...installation,
       workers,
-      ...(checksServer === undefined ? {} : { checksServer }),
+      checksServer,
       hasPooler,
       nats,
       outboxBytesMax,

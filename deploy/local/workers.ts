@@ -77,10 +77,7 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
       if ("ready" in word) {
         place.isServing = true;
         onServing(word.ready);
-      } else {
-        questions.get(word.id)?.(word.answer);
-        questions.delete(word.id);
-      }
+      } else questions.get(word.id)?.(word.answer);
     });
     const end = new Promise<void>((resolve) => {
       const over = (why: object): void => {
@@ -116,17 +113,18 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
       if (!worker || !isServing) return undefined;
       const id = asked++;
       const { promise, resolve } = Promise.withResolvers<unknown>();
+      const giveUp = (): void => resolve(undefined);
       questions.set(id, resolve);
-      const timer = setTimeout(resolve, answerTimeoutMs);
-      worker.once("exit", resolve);
-      worker.send({ id, about } satisfies Question, (error) => (error ? resolve(undefined) : undefined));
+      const timer = setTimeout(giveUp, answerTimeoutMs);
+      worker.once("exit", giveUp);
+      worker.send({ id, about } satisfies Question, (error) => (error ? giveUp() : undefined));
       const answer = await promise;
       clearTimeout(timer);
-      worker.off("exit", resolve);
+      worker.off("exit", giveUp);
       questions.delete(id);
       return answer;
     });
-    return (await Promise.all(answers)).filter((answer) => typeof answer === "object" || answer === true);
+    return (await Promise.all(answers)).filter((answer) => answer !== undefined);
   }
 
   return {
