@@ -1,6 +1,6 @@
 /**
- * Workers: processes that share the port of one `npm start` and its database, each all of Daybook. This process hands
- * them the connections of clients, replaces those that end, and gathers their metrics.
+ * Workers: processes that share the port of one `npm start` and its database, each all of Daybook. This process starts
+ * them, replaces those that end, and gathers their metrics.
  */
 import cluster, { type Worker } from "node:cluster";
 import { join } from "node:path";
@@ -141,6 +141,9 @@ export function createWorkers(settings: LocalSettings, installation: Installatio
         PORT: String(settings.port === 0 ? await freePort(settings.host) : settings.port),
         [workerVariables.servicesPort]: String(await freePort("127.0.0.1")),
       };
+      // Each accepts for itself. A connection that this process handed to one that is killed meanwhile would stay open,
+      // and nobody would answer it.
+      cluster.schedulingPolicy = cluster.SCHED_NONE;
       cluster.setupPrimary({ exec: join(import.meta.dirname, "worker.ts") });
       const { promise, resolve, reject } = Promise.withResolvers<Addresses>();
       stopping.addEventListener("abort", () => reject(new Error("stopped while the first worker was starting")));

@@ -90,8 +90,8 @@ async function killOne(): Promise<void> {
   });
 }
 
-/** Clients with a connection each: one after the other, connections go to all workers. */
-async function onAllWorkers<T>(
+/** Clients with a connection each, which any of the workers may have. */
+async function onConnections<T>(
   use: (get: (path: string, secret: string) => Promise<number>) => Promise<T>,
 ): Promise<T> {
   const agents = Array.from({ length: count }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
@@ -111,21 +111,22 @@ async function onAllWorkers<T>(
   }
 }
 
-test("each has its part of the requests, and its metrics are told apart", async () => {
+test("their metrics are told apart, and are together those of all requests", async () => {
   const { secret } = await daybook.newProperty();
-  await onAllWorkers(async (get) => {
+  await onConnections(async (get) => {
     for (let turn = 0; turn < 2 * count; turn++) expect(await get("/v1/revisions", secret)).toBe(200);
   });
   const text = await metrics();
   const counted = text.matchAll(/^daybook_http_duration_seconds_count\{[^}]*\/v1\/revisions[^}]*\} (\d+)/gm);
-  expect([...counted].map(([, requests]) => Number(requests))).toEqual(Array.from({ length: count }, () => 2));
+  // Whoever is free takes a connection.
+  expect([...counted].reduce((sum, [, requests]) => sum + Number(requests), 0)).toBe(2 * count);
   expect(text.match(/^process_resident_memory_bytes\{worker="\d"\}/gm)).toHaveLength(count + 1);
   expect((await fetch(`${internalUrl}/health/ready`)).status).toBe(200);
 });
 
 test("a key that is revoked at one is refused by all, before they would have forgotten it", async () => {
   const { secret, keyId, propertyId } = await daybook.newProperty();
-  await onAllWorkers(async (get) => {
+  await onConnections(async (get) => {
     const askAll = async (): Promise<number[]> => {
       const statuses: number[] = [];
       for (let turn = 0; turn < count; turn++) statuses.push(await get("/v1/revisions", secret));
@@ -143,7 +144,7 @@ test("a key that is revoked at one is refused by all, before they would have for
 
 test("a limit of requests holds over all of them together", async () => {
   const { secret } = await daybook.newProperty({ rateLimits: { ordinary: 30 } });
-  await onAllWorkers(async (get) => {
+  await onConnections(async (get) => {
     const statuses = await Promise.all(Array.from({ length: 120 }, () => get("/v1/revisions", secret)));
     const admitted = statuses.filter((status) => status === 200).length;
     // Of two windows if one ends meanwhile.
