@@ -201,36 +201,42 @@ describeEverywhere("import jobs", (daybook) => {
     const { propertyId } = await daybook().newProperty();
     const { clients, databaseUrl } = daybook();
     const people = ["cut1", "cut2", "cut3"];
-    const blocking = new pg.Client(databaseUrl);
-    await blocking.connect();
-    let job: string;
+    const jobId = newId("job");
+    const upsert = { propertyId, identifiers: [email("cut1@example.com")], source: "test" };
+    const { profile: first } = await clients.profiles.upsertProfile(upsert, testCall);
+    const begun = new pg.Client(databaseUrl);
+    const ending = new pg.Client(databaseUrl);
+    const waiting = "SELECT pid FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))";
+    const waitsFor = (blocking: pg.Client): Promise<number> =>
+      eventually(async () => (await blocking.query<{ pid: number }>(waiting)).rows[0]?.pid);
     let profileId: string;
     try {
-      // The chunk's items are written, and that it is done cannot be.
-      await blocking.query("BEGIN; LOCK TABLE profile.import_profiles IN EXCLUSIVE MODE");
-      job = await begin(
-        daybook(),
-        propertyId,
-        people.map((name) => person(name, { plan: "pro" })),
-      );
-      const waiting = "SELECT pid FROM pg_stat_activity WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))";
-      const [{ pid }] = await eventually(async () => {
-        const { rows } = await blocking.query(waiting);
-        return rows.length > 0 ? rows : undefined;
-      });
+      // Each lock is on a row of this job alone, so that no other test's job waits for it.
+      await Promise.all([begun.connect(), ending.connect()]);
+      await begun.query("BEGIN");
+      await begun.query("SELECT FROM profile.profiles WHERE id = $1 FOR UPDATE", [
+        decodeId("prof", first?.id ?? "", ""),
+      ]);
+      const items = people.map((name) => person(name, { plan: "pro" }));
+      await begin(daybook(), propertyId, items, jobId);
+      await waitsFor(begun);
+      // The chunk's items can be written, and that it is done cannot be.
+      await ending.query("BEGIN");
+      await ending.query("SELECT FROM profile.import_jobs WHERE id = $1 FOR UPDATE", [decodeId("job", jobId, "")]);
+      await begun.query("COMMIT");
+      const pid = await waitsFor(ending);
       const identifiers = [email("cut2@example.com")];
       const { profiles } = await clients.profiles.listProfiles({ propertyId, identifiers, limit: 1 }, testCall);
       profileId = profiles[0]?.id ?? "";
       await clients.profiles.updateProfile({ propertyId, profileId, attributesJson: '{"plan":"free"}' }, testCall);
-      await blocking.query("SELECT pg_terminate_backend($1)", [pid]);
-      await blocking.query("COMMIT");
+      await ending.query("SELECT pg_terminate_backend($1)", [pid]);
     } finally {
-      await blocking.end();
+      await Promise.all([begun.end(), ending.end()]);
     }
-    expect(await finished(daybook(), propertyId, job)).toMatchObject({ completedCount: 3, failedCount: 0 });
+    expect(await finished(daybook(), propertyId, jobId)).toMatchObject({ completedCount: 3, failedCount: 0 });
     const { profiles } = await clients.profiles.getProfiles({ propertyId, profileIds: [profileId] }, testCall);
     expect(profiles[0]).toMatchObject({ attributesJson: '{"plan":"free"}', version: 2n });
-    expect((await profilesOf(daybook(), propertyId, job)).length).toBe(3);
+    expect((await profilesOf(daybook(), propertyId, jobId)).length).toBe(3);
   });
 
   test("keep nothing of a person who is redacted of what they refused", async () => {
