@@ -46,6 +46,7 @@ export async function playOverlay(podman: Podman, overlay: OverlayName, database
   const manifests = await buildOverlay(overlay);
   const configMaps = ofKind(manifests, "ConfigMap");
   const workloads = daybookOf(manifests);
+  await createVolumes(podman, workloads);
   const replicas = await Promise.all(
     workloads.map(async (workload) => {
       const { name } = workload;
@@ -58,6 +59,21 @@ export async function playOverlay(podman: Podman, overlay: OverlayName, database
     }),
   );
   return { replicas: Object.fromEntries(replicas), testKey };
+}
+
+/** Creates what emptyDirs are kept in: podmans that play at once find a volume missing, and fail if another creates it. */
+async function createVolumes({ podman }: Podman, workloads: readonly Workload[]): Promise<void> {
+  const names = workloads.flatMap(({ manifest }) =>
+    ((manifest as IDeployment).spec?.template.spec?.volumes ?? []).flatMap((volume) =>
+      volume.emptyDir ? [volume.name] : [],
+    ),
+  );
+  for (const name of new Set(names)) {
+    await podman("volume", "create", name).catch((error: Error) => {
+      // For another overlay, which has the same names.
+      if (!error.message.includes("volume already exists")) throw error;
+    });
+  }
 }
 
 /** The Deployment without what podman cannot do; test/deploy holds these parts. */
