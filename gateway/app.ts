@@ -60,6 +60,8 @@ export interface GatewayContext {
   readiness?: Readiness | undefined;
   /** Signals of keys and installations that end. Without them a cached caller lives until callerAgeMsMax. */
   signals?: Signals | undefined;
+  /** Whether the event service claims Idempotency-Keys as it stores events; false by default. */
+  claimsWithEvents?: boolean;
   /** Maximum age of cached callers, 5 s by default. */
   callerAgeMsMax?: number | undefined;
   /** Settings of the compatibility surface; compatDefaults by default. */
@@ -103,7 +105,7 @@ export async function createGateway(context: GatewayContext): Promise<FastifyIns
   await app.register(authenticationPlugin, { clients, shares, callerUse, callerEnds, callerAgeMsMax, limits });
   await app.register(revisionPlugin);
   await app.register(preconditionPlugin);
-  await app.register(idempotencyPlugin, { operations });
+  await app.register(idempotencyPlugin, { operations, claimsWithEvents: context.claimsWithEvents ?? false });
   await app.register(unknownPathPlugin);
   await app.register(memoryPlugin, { bytes: edge.bytes, pages: edge.pages, registry });
   await app.register(inflatePlugin);

@@ -10,6 +10,7 @@ import type {
   FinishedOperationSchema,
   IdentityService,
   OperationAnswer,
+  RecordedOperation,
 } from "#proto/daybook/identity/v1/identity_pb.ts";
 import { createBatcher } from "#shared/scheduling/batcher.ts";
 import { DaybookError } from "#shared/values/errors.ts";
@@ -26,15 +27,25 @@ export interface Operation {
   attempt: number;
 }
 
-/** The result of a claim: ours to execute, already answered, claimed elsewhere, or a key of another request. */
-export type Claimed = Operation | OperationAnswer | "under_way" | "reused";
+/** A key, and the SHA-256 of the request that it came with. */
+export interface WantedClaim {
+  propertyId: string;
+  key: string;
+  fingerprint: Uint8Array;
+}
+
+/**
+ * The result of a claim: ours to execute, already answered, already recorded, claimed elsewhere, or a key of another
+ * request.
+ */
+export type Claimed = Operation | OperationAnswer | RecordedOperation | "under_way" | "reused";
 
 /** The result of an operation. After "unknown" the next retry takes the operation over. */
 export type Outcome = Omit<OperationAnswer, "$typeName" | "$unknown"> | "refused" | "unknown";
 
 export interface Operations extends Closable {
   /** @throws DaybookError `service_unavailable` */
-  claim(wanted: { propertyId: string; key: string; fingerprint: Uint8Array }): Promise<Claimed>;
+  claim(wanted: WantedClaim): Promise<Claimed>;
   /**
    * Stores the result of an operation.
    * @throws DaybookError `service_unavailable` when an answer could not be stored, and `idempotency_key_in_use` when
@@ -61,7 +72,7 @@ export function createOperations(identity: Client<typeof IdentityService>, log: 
   // Operations under way and their start times, the oldest first.
   const underWay = new Map<Operation, number>();
 
-  const claims = createBatcher<{ propertyId: string; key: string; fingerprint: Uint8Array }, ClaimOutcome>({
+  const claims = createBatcher<WantedClaim, ClaimOutcome>({
     flush: async (_property, wanted) => (await identity.claimOperations({ claims: wanted }, call)).outcomes,
     sizeOf: () => 1,
     flushItemsMax: claimItemsMax,
@@ -95,7 +106,7 @@ export function createOperations(identity: Client<typeof IdentityService>, log: 
   return {
     async claim(wanted) {
       const { outcome } = await claims.add(wanted.propertyId, wanted);
-      if (outcome.case === "answer") return outcome.value;
+      if (outcome.case === "answer" || outcome.case === "recorded") return outcome.value;
       if (outcome.case !== "claimed") return outcome.case === "reused" ? "reused" : "under_way";
       const { propertyId, key } = wanted;
       const operation = { propertyId, key, operationId: outcome.value.operationId, attempt: outcome.value.attempt };

@@ -38,6 +38,7 @@ import type { OAuthSettings } from "../../gateway/oauth/settings.ts";
 import type { EventSettings } from "../../services/event/config.ts";
 import type { RateLimits } from "../../gateway/rate/limits.ts";
 import { createEvent } from "../../services/event/service.ts";
+import { requestClaims } from "../../services/identity/request-claims.ts";
 import { createIdentity } from "../../services/identity/service.ts";
 import { createMetric } from "../../services/metric/service.ts";
 import type { ProfileSettings } from "../../services/profile/config.ts";
@@ -130,7 +131,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
       profiles: profileClient,
       privacy: createServiceClient(PrivacyService, profiles),
     },
-    { ...options.event, outboxBytesMax },
+    { ...options.event, outboxBytesMax, requestClaims },
   );
   const events = transportTo("event", event);
   const metric = createMetric(
@@ -183,6 +184,7 @@ export async function startDaybook(options: DaybookOptions, owner: Owner, stoppi
     readiness,
     signals,
     callerAgeMsMax: options.callerAgeMsMax,
+    claimsWithEvents: true,
     secret: internalToken,
     acceptedSecret: options.acceptedToken,
   });

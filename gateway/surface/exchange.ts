@@ -10,7 +10,7 @@ import type { Services } from "../clients.ts";
 import type { Cursors } from "../cursor.ts";
 import type { Caller } from "../callers.ts";
 import type { Exports } from "../export/exports.ts";
-import { isWrite, maySeeValues } from "../plugins/idempotency.ts";
+import { isWrite, maySeeValues, recordUnderKey } from "../plugins/idempotency.ts";
 import { callerOf, callOf } from "../plugins/request.ts";
 import type { Profiles, Upserted } from "../profiles.ts";
 import type { Recording } from "../recording.ts";
@@ -55,9 +55,10 @@ export class Exchange {
     return maySeeValues(this.request);
   }
 
-  /** Records one event. The result holds the whole event. */
+  /** Records the one event of the request, under its Idempotency-Key. The result holds it whole. */
   recordEvent(event: EventInput): Promise<RecordEventResult> {
-    return this.context.recording.recordOne(this.propertyId, event, this.#call);
+    const { recording } = this.context;
+    return recordUnderKey(this.request, event, (input) => recording.recordOne(this.propertyId, input, this.#call));
   }
 
   /** Records 1 to 1,000 events. The results are in order and hold the ids. */

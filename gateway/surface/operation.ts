@@ -14,6 +14,8 @@ export interface Operation {
   summary: string;
   /** Markdown that follows the summary. */
   description?: string;
+  /** It records the one event of its body. */
+  recordsEvent?: true;
   /** A POST that changes nothing. */
   reads?: true;
   /** Whether it takes If-Match. A creation knows it only to refuse it, because the resource has no version yet. */

@@ -2,6 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { PrivacyService } from "#proto/daybook/profile/v1/privacy_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
+import type { RequestClaims } from "#shared/once/request-claims.ts";
 import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import type { LowWatermark } from "./low-watermark.ts";
@@ -13,6 +14,8 @@ export interface EventContext extends ServiceContext {
   profiles: Client<typeof ProfileService>;
   /** Stores the answers to requests with an Idempotency-Key. */
   identity: Client<typeof IdentityService>;
+  /** Claims Idempotency-Keys, if this database has them. */
+  requestClaims: RequestClaims | undefined;
   /** Takes reports of what was counted and emptied for privacy requests. */
   privacy: Client<typeof PrivacyService>;
   relay: OutboxRelay;

@@ -176,10 +176,17 @@ export async function claimAll(
   now: Micros,
 ): Promise<boolean[]> {
   const claims = items.map((item) => keysOf(item).map((key) => ({ ...key, eventId: item.id })));
+  if (claims.flat().length === 0) return items.map(() => true);
   const granted = await claimFirst(tx, property, claims.flat(), now);
   const isGranted = (wanted: Claim): boolean => granted.get(keyName(wanted))?.eventId === wanted.eventId;
   const complete = claims.map((itemClaims) => itemClaims.every(isGranted));
   const partial = claims.flatMap((itemClaims, index) => (complete[index] ? [] : itemClaims.filter(isGranted)));
   if (partial.length > 0) await releaseKeys(tx, [property, partial]);
   return complete;
+}
+
+/** Releases the keys of items that got all of theirs and are not stored after all. */
+export async function releaseAll(tx: Transaction, property: Uuid, items: readonly Keyed[]): Promise<void> {
+  const keys = items.flatMap(keysOf);
+  if (keys.length > 0) await releaseKeys(tx, [property, keys]);
 }

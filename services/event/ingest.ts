@@ -3,7 +3,7 @@
  * Each stage settles some items and passes the others on in their next form: EventInput, Checked, Resolved.
  */
 import type { CallOptions } from "@connectrpc/connect";
-import type { Event, EventInput } from "#proto/daybook/event/v1/event_pb.ts";
+import type { Event, EventInput, RequestClaim } from "#proto/daybook/event/v1/event_pb.ts";
 import { isUniqueViolation } from "#shared/database/failures.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import type { Micros } from "#shared/values/clock.ts";
@@ -18,6 +18,7 @@ import type { ResolvedEvent } from "./domain/resolved.ts";
 import { checkHeld } from "./low-watermark.ts";
 import { toEvent } from "./mapping.ts";
 import { addFormerProfiles, resolveProfiles } from "./resolving.ts";
+import { readRecorded, readRequest, requestHeld } from "./requests.ts";
 import { readEvents } from "./sql/events.ts";
 import { storeEvents } from "./storing.ts";
 
@@ -40,9 +41,10 @@ interface Checked extends PreparedEvent {
   /** The index of the item, and of its outcome. */
   at: number;
   input: EventInput;
+  request: RequestClaim | undefined;
 }
 
-type Resolved = Checked & ResolvedEvent & { resolvedFrom: string | undefined };
+type Resolved = Checked & ResolvedEvent;
 
 /** One call of `ingest`. */
 interface Ingestion {
@@ -84,8 +86,9 @@ export function ingest(
 }
 
 async function storeOnce(ingestion: Ingestion, items: readonly Checked[]): Promise<void> {
+  const free = await skipHeld(ingestion, await refuseHeldRequests(ingestion, items));
   // Types before profiles, because an event that is refused must not create a profile.
-  const resolved = await resolve(ingestion, await refuseTypes(ingestion, await skipHeld(ingestion, items)));
+  const resolved = await resolve(ingestion, await refuseTypes(ingestion, free));
   // A unique_id is a key only together with its profile.
   const hasUniqueId = ({ uniqueId }: Resolved): boolean => uniqueId !== undefined;
   let open = await among(resolved, hasUniqueId, (unique) => skipHeld(ingestion, unique));
@@ -96,20 +99,36 @@ async function storeOnce(ingestion: Ingestion, items: readonly Checked[]): Promi
   }
 }
 
-async function check({ now, outcomes }: Ingestion, inputs: readonly EventInput[]): Promise<Checked[]> {
+async function check({ context, now, outcomes }: Ingestion, inputs: readonly EventInput[]): Promise<Checked[]> {
   const steps = new Steps();
   const checked: Checked[] = [];
   for (const [at, input] of inputs.entries()) {
     await steps.next();
-    const item = settleNow((): Checked => {
-      const { operationId } = input;
+    const item = settleNow((): Checked | Stored => {
+      const { operationId, recorded } = input;
+      // The outcome of an item whose request was done before.
+      if (recorded !== undefined) return { ...readRecorded(recorded, input), isKnown: false, replayed: false };
+      const request = readRequest(input, context.requestClaims);
       const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
-      return { ...prepareEvent(input, now), operation, at, input };
+      return { ...prepareEvent(input, now), operation, at, input, request };
     });
-    if (item instanceof DaybookError) outcomes[at] = item;
+    if (item instanceof DaybookError || "event" in item) outcomes[at] = item;
     else checked.push(item);
   }
   return checked;
+}
+
+/** Settles the items whose requests have a key that is held, or that an item before them has. */
+async function refuseHeldRequests(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
+  const { context, property, now, outcomes } = ingestion;
+  const first = new Map(items.toReversed().flatMap((item) => (item.request ? [[item.request.key, item]] : [])));
+  if (!context.requestClaims || first.size === 0) return [...items];
+  const held = await context.requestClaims.findHeld(context.database, property, [...first.keys()], now);
+  for (const item of items) {
+    const { request, at } = item;
+    if (request && (held.has(request.key) || first.get(request.key) !== item)) outcomes[at] = requestHeld();
+  }
+  return stillOpen(ingestion, items);
 }
 
 /** Settles the items whose operations have already stored their events. */
@@ -173,7 +192,7 @@ async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise
 /** Stores items, and settles those that got all of their keys. */
 async function store({ context, property, now, outcomes }: Ingestion, items: readonly Resolved[]): Promise<void> {
   checkHeld(context.clock, now);
-  const events = await storeEvents(context.database, property, items, now).catch((error: unknown) => {
+  const events = await storeEvents(context, property, items, now).catch((error: unknown) => {
     // Another process stored the event of one of the operations first. The next skipStored finds it.
     if (isUniqueViolation(error)) return undefined;
     throw error;
@@ -182,7 +201,8 @@ async function store({ context, property, now, outcomes }: Ingestion, items: rea
   context.relay.wake();
   for (const [index, { at, resolvedFrom }] of items.entries()) {
     const event = events[index];
-    if (event) outcomes[at] = { event, isKnown: false, replayed: false, resolvedFrom };
+    if (event instanceof DaybookError) outcomes[at] = event;
+    else if (event) outcomes[at] = { event, isKnown: false, replayed: false, resolvedFrom };
   }
 }
 

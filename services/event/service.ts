@@ -8,6 +8,7 @@ import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { Owner } from "#shared/process/lifecycle.ts";
 import { forgetJobs } from "#shared/jobs/jobs.ts";
 import { migrate } from "#shared/database/migrate.ts";
+import type { RequestClaims } from "#shared/once/request-claims.ts";
 import { createOutboxRelay } from "#shared/outbox/outbox.ts";
 import { repeat } from "#shared/scheduling/repeat.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
@@ -59,13 +60,18 @@ export interface EventClients {
 export function createEvent(
   serviceContext: ServiceContext,
   clients: EventClients,
-  { retentionMonths, outboxBytesMax }: EventSettings & { outboxBytesMax?: number | undefined },
+  {
+    retentionMonths,
+    outboxBytesMax,
+    requestClaims,
+  }: EventSettings & { outboxBytesMax?: number | undefined; requestClaims?: RequestClaims },
 ): Service {
   const owner = new Owner();
   const relay = createOutboxRelay({ ...serviceContext, schema: "event", outboxBytesMax });
   const { database, clock, log } = serviceContext;
   const watermark = createLowWatermark(database, clock, log);
-  const context: EventContext = { ...serviceContext, ...clients, relay, watermark, types: createEventTypes(database) };
+  const types = createEventTypes(database);
+  const context: EventContext = { ...serviceContext, ...clients, requestClaims, relay, watermark, types };
   const jobs = createEventJobs(context);
   return {
     routes(router) {

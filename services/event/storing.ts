@@ -2,13 +2,16 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
+import type { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
+import type { RequestClaims } from "#shared/once/request-claims.ts";
 import { withTransaction, type Database, type Queryable } from "#shared/database/postgres.ts";
 import { withTrace } from "#shared/tracing/messages.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { claimAll, hasKeys } from "./dedupe.ts";
+import { claimAll, hasKeys, releaseAll } from "./dedupe.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 import { toEvent } from "./mapping.ts";
+import { claimRequests, requestHeld } from "./requests.ts";
 import { insertEvents, type EventRow } from "./sql/events.ts";
 
 /** An event in each of its forms. */
@@ -36,28 +39,39 @@ interface Message {
 
 /**
  * Stores events in one transaction.
- * @returns for each item, in order, the event; undefined when one of its keys is held by another event.
+ * @returns for each item, in order, the event; undefined when one of its keys is held by another event, and
+ * `idempotency_key_in_use` when that of its request is held.
  */
 export async function storeEvents(
-  database: Database,
+  { database, requestClaims }: { database: Database; requestClaims?: RequestClaims | undefined },
   property: Uuid,
   items: readonly ResolvedEvent[],
   now: Micros,
-): Promise<(Event | undefined)[]> {
+): Promise<(Event | DaybookError | undefined)[]> {
   const drafts = items.map((item): Draft => {
     const row = toRow(item, now);
     return { item, row, event: toEvent(row) };
   });
-  if (!items.some(hasKeys)) {
+  if (!items.some((item) => hasKeys(item) || item.request)) {
     await insert(database, property, drafts, now);
     return drafts.map(({ event }) => event);
   }
   return withTransaction(database, async (tx) => {
     const claimants = drafts.map(({ item, row }) => ({ ...item, id: row.id }));
     const granted = await claimAll(tx, property, claimants, now);
-    const free = drafts.filter((_, index) => granted[index]);
+    const first = drafts.filter((_, index) => granted[index]);
+    const held = await claimRequests(requestClaims, tx, property, first, now);
+    await releaseAll(
+      tx,
+      property,
+      [...held].map(({ item }) => item),
+    );
+    const free = first.filter((draft) => !held.has(draft));
     if (free.length > 0) await insert(tx, property, free, now);
-    return drafts.map(({ event }, index) => (granted[index] ? event : undefined));
+    return drafts.map((draft, index) => {
+      if (held.has(draft)) return requestHeld();
+      return granted[index] ? draft.event : undefined;
+    });
   });
 }
 

@@ -17,11 +17,13 @@ import type { ServiceContext } from "#shared/process/service.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { textFinder } from "#shared/values/names.ts";
 import { formatMicros, type Instant } from "#shared/values/time.ts";
+import { ageMaxMicros, checkClaim } from "./request-claims.ts";
 import {
   claimOperations,
   findOperations,
   forgetAnswers,
   forgetAnswersByKey,
+  forgetRecorded,
   pageRefusals,
   readRefusals,
   settleOperations,
@@ -34,14 +36,11 @@ export const operationsMax = 500;
 /** Ids per call to forgetAnswers. */
 export const forgottenIdsMax = 1000;
 
-const keyPattern = /^[\x21-\x7e]{1,255}$/;
-const fingerprintBytes = 32;
 // A key that is released between claim and look-up is claimed in the next round.
 const claimRoundsMax = 3;
 // Few pages, because each may look through all answers of the property.
 const refusalRowsMax = 10_000;
 const leaseMicros = 3 * 1_000_000;
-const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
 
 /** A claim, with the property as a UUID. */
 interface Claim {
@@ -149,7 +148,8 @@ export interface Forgotten {
 }
 
 /**
- * Deletes stored answers that contain any of these ids, and refusals that contain any of the texts.
+ * Deletes stored answers that contain any of these ids, what was recorded under them, and refusals that contain any of
+ * the texts.
  * @returns how many.
  */
 export async function forget(
@@ -158,9 +158,13 @@ export async function forget(
 ): Promise<number> {
   const property = decodeId("prop", propertyId, "property_id");
   const subjects = ids.map((id) => tryDecodeId("evt", id) ?? decodeId("prof", id, "ids"));
-  const forgotten = subjects.length === 0 ? [] : await forgetAnswers(database, [property, subjects]);
-  if (texts.length + phones.length === 0) return forgotten.length;
-  return forgotten.length + (await forgetRefusals(database, property, textFinder({ texts, phones })));
+  let forgotten = 0;
+  if (subjects.length > 0) {
+    forgotten += (await forgetAnswers(database, [property, subjects])).length;
+    forgotten += (await forgetRecorded(database, [property, subjects])).length;
+  }
+  if (texts.length + phones.length === 0) return forgotten;
+  return forgotten + (await forgetRefusals(database, property, textFinder({ texts, phones })));
 }
 
 /** @returns how many answers with refusals were deleted, because their bodies name a person. */
@@ -245,13 +249,7 @@ function subjectsOf(property: Uuid, { body }: OperationAnswer): Uuid[] {
 const refusalPart = '"error":{';
 
 function readClaim({ propertyId, key, fingerprint }: OperationClaim): Claim {
-  if (!keyPattern.test(key)) {
-    const message = "A key is 1 to 255 printable ASCII characters without space.";
-    throw new DaybookError("parameter_invalid", message, { param: "key" });
-  }
-  if (fingerprint.length !== fingerprintBytes) {
-    throw new DaybookError("parameter_invalid", "A fingerprint is a SHA-256.", { param: "fingerprint" });
-  }
+  checkClaim(key, fingerprint);
   return { property: decodeId("prop", propertyId, "property_id"), key: digestOfKey(key), fingerprint };
 }
 
@@ -267,7 +265,10 @@ function toOther({ fingerprint }: Claim, row: OperationRow | undefined): ClaimOu
   if (row.fingerprint.compare(fingerprint) !== 0) {
     return create(ClaimOutcomeSchema, { outcome: { case: "reused", value: {} } });
   }
-  const { status, headers, body, request_id: requestId, masked_body: maskedBody } = row;
+  const { status, headers, body, request_id: requestId, masked_body: maskedBody, recorded: result, revision } = row;
+  if (result !== null && revision !== null) {
+    return create(ClaimOutcomeSchema, { outcome: { case: "recorded", value: { result, revision } } });
+  }
   if (status === null || headers === null || body === null || requestId === null) {
     return row.is_free ? undefined : underWay();
   }

@@ -171,6 +171,33 @@ describeEverywhere("Idempotency-Key", (daybook) => {
     expect((await api.get("/v1/events?filter[type]=order.completed")).body.data).toHaveLength(1);
   });
 
+  test("of two requests that come with one key at a time one is done, and the other is refused", async () => {
+    const api = await daybook().newProperty();
+    const { profile } = await newProfile(api, "eve");
+    const eventNamed = (name: string) => ({ type: "order.completed", profile_id: profile, properties: { name } });
+    for (let turn = 0; turn < 20; turn++) {
+      const answers = await Promise.all(
+        ["one", "other"].map((name) =>
+          sendUntilDone(() => api.post("/v1/events", eventNamed(name), keyed(`k${turn}`))),
+        ),
+      );
+      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([201, 409]);
+    }
+    expect((await api.get("/v1/events?filter[type]=order.completed")).body.data).toHaveLength(20);
+  });
+
+  test("a repeat shows the event as it was, although its profile was merged since", async () => {
+    const api = await daybook().newProperty();
+    const [{ profile }, { profile: source }] = [await newProfile(api, "eve"), await newProfile(api, "kim")];
+    const order = { type: "order.completed", profile_id: source, properties: { a: 1.5 }, dedupe_id: "once" };
+    const priced = { ...order, value: "0012.50", currency: "eur", occurred_at: "2026-02-03T04:05:06.789012+01:00" };
+    const done = await api.post("/v1/events", priced, keyed("k"));
+    expect([done.status, done.body.data.profile_id]).toEqual([201, source]);
+    expect((await api.post(`/v1/profiles/${profile}/merge`, { source_profile_id: source })).status).toBe(200);
+    const again = await api.post("/v1/events", priced, keyed("k"));
+    expect([replayedOf(again), withoutId(again)]).toEqual(["true", withoutId(done)]);
+  });
+
   test("keys belong to their property", async () => {
     const [one, other] = [await daybook().newProperty(), await daybook().newProperty()];
     const answers = await Promise.all([one, other].map((api) => api.post("/v1/events", event("ada"), keyed("same"))));

@@ -9,7 +9,7 @@ import {
 import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
-import { eventOperationOf } from "../../plugins/idempotency.ts";
+import { claimFirst } from "../../plugins/idempotency.ts";
 import { jobOriginOf } from "../../rejections/operation-name.ts";
 import {
   countEvents,
@@ -50,6 +50,7 @@ const createEvent = operation("events:write", {
   query: {},
   body: { schema: EventCreate, read: readEvent },
   example: exampleEventWrite,
+  recordsEvent: true,
   data: Event,
   success: { 202: "The event recorded" },
 });
@@ -74,11 +75,13 @@ export const eventWriteRoutes = [
     const { input, profile } = body;
     checkPatches(exchange.caller, [profile.write]);
     const identifier = directIdentifier(profile);
+    // The profile is written before the event.
+    if (!identifier) claimFirst(request);
     input.profile = identifier
       ? toReference({ case: "identifier", value: identifier })
       : toReference({ case: "profileId", value: await writeProfile(exchange, profile) });
     request.isUnfinished = !identifier;
-    const { outcome } = await exchange.recordEvent(Object.assign(input, eventOperationOf(request)));
+    const { outcome } = await exchange.recordEvent(input);
     if (outcome.case === "error") {
       throw fromErrorMessage(outcome.value).withParams((param) => toEventPointer(param, profile.pointers, identifier));
     }

@@ -3,7 +3,6 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { quoteName } from "#shared/values/wording.ts";
-import { eventOperationOf } from "../../plugins/idempotency.ts";
 import { eventJson, type EventExpansion } from "#shared/wire/events.ts";
 import { fromGuideEvent, toEventInput, toGuideEventError } from "../convert/events.ts";
 import { metricJson } from "#shared/wire/metrics.ts";
@@ -33,6 +32,7 @@ const create = operation("events:write", {
     "Answered once it is on disk. An email or phone that nobody has makes a profile. A dedupe_id that was seen " +
     "within 48 hours gives the first event again.",
   body: createEitherReader(EventCreate, GuideEventCreate, isGuideEvent),
+  recordsEvent: true,
   data: Event,
   success: { 200: "The first event with the same dedupe_id", 201: "The event recorded" },
   errors: [
@@ -121,9 +121,9 @@ const read = operation("events:read", {
 
 export const eventRoutes = [
   route("POST", "/events", create, async (exchange) => {
-    const { request, reply, body } = exchange;
+    const { reply, body } = exchange;
     const input = body.guide ? fromGuideEvent(body.guide) : toEventInput(body.main);
-    const { outcome } = await exchange.recordEvent(Object.assign(input, eventOperationOf(request)));
+    const { outcome } = await exchange.recordEvent(input);
     if (outcome.case === "error") {
       const error = fromErrorMessage(outcome.value);
       throw body.guide ? toGuideEventError(error, body.guide) : error;

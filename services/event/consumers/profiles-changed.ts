@@ -115,7 +115,7 @@ async function recordOnce(
   if (fresh.length === 0) return;
   await watermark.hold((now) => {
     checkHeld(clock, now);
-    return storeEvents(database, property, fresh, now);
+    return storeEvents({ database }, property, fresh, now);
   });
   relay.wake();
 }

@@ -1,3 +1,4 @@
+import type { RequestClaim } from "#proto/daybook/event/v1/event_pb.ts";
 import type { PreparedEvent } from "./prepare.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 
@@ -11,4 +12,8 @@ export interface ResolvedEvent extends PreparedEvent {
   formerProfileIds?: readonly Uuid[];
   /** The identifier that an anonymous event came with. */
   identifier: { type: string; value: string } | null;
+  /** The claim that is made as it is stored. */
+  request?: RequestClaim | undefined;
+  /** TypeID of the merged profile that it named. */
+  resolvedFrom?: string | undefined;
 }

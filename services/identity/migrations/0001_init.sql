@@ -88,14 +88,22 @@ CREATE TABLE identity.operations (
   request_id text,
   -- The body for API keys that may not see identifiers, if it differs.
   masked_body text,
+  -- In place of an answer: what a service recorded in the transaction that claimed the key, and the revision that the
+  -- answer was made for. The operation has the id of what was recorded.
+  recorded text,
+  revision text,
   -- UUIDs of profiles and events in the answer. Redacting one of them deletes the answer. An answer that may name a person
   -- without an id, such as a refusal, has that of the property too.
   subjects uuid[],
   PRIMARY KEY (property_id, key),
   CHECK (num_nulls(status, headers, body, request_id) IN (0, 4)),
-  CHECK (masked_body IS NULL OR body IS NOT NULL)
+  CHECK (masked_body IS NULL OR body IS NOT NULL),
+  CHECK (num_nulls(recorded, revision) IN (0, 2)),
+  CHECK (recorded IS NULL OR status IS NULL)
 );
 CREATE INDEX operations_expiry ON identity.operations (expires_at);
+-- Redacting an event deletes what was recorded. The subject of an answer is the event; here the operation is.
+CREATE INDEX operations_recorded ON identity.operations (operation_id) WHERE recorded IS NOT NULL;
 -- Without a pending list, because one request would have to flush it for many.
 CREATE INDEX operations_subjects ON identity.operations USING gin (subjects) WITH (fastupdate = off) WHERE subjects IS NOT NULL;
 

@@ -24,6 +24,9 @@ export interface OperationRow {
   request_id: string | null;
   /** Also null if it equals the body. */
   masked_body: string | null;
+  /** Both are null unless a service recorded it in the transaction that claimed the key. */
+  recorded: string | null;
+  revision: string | null;
   /** The last attempt's lease is over. */
   is_free: boolean;
 }
@@ -51,11 +54,55 @@ export const claimOperations = statement<
      claimed_at = excluded.claimed_at,
      leased_until = excluded.leased_until,
      expires_at = CASE WHEN o.expires_at <= excluded.claimed_at THEN excluded.expires_at ELSE o.expires_at END,
-     status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
+     status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL,
+     recorded = NULL, revision = NULL
    WHERE o.expires_at <= excluded.claimed_at
-     OR (o.status IS NULL AND o.leased_until <= excluded.claimed_at AND o.fingerprint = excluded.fingerprint)
+     OR (o.status IS NULL AND o.recorded IS NULL AND o.leased_until <= excluded.claimed_at AND o.fingerprint = excluded.fingerprint)
    RETURNING property_id, key, operation_id, attempt`,
   claims,
+);
+
+const recorded = columns(4, {
+  key: "text",
+  fingerprint: "bytea",
+  operation_id: "uuid",
+  recorded: "text",
+  revision: "text",
+});
+
+/**
+ * Claims free keys with what was recorded for them. A held key gives no row. Keys must be distinct; ordered like
+ * claims.
+ */
+export const recordOperations = statement<
+  [property: Uuid, now: Instant, expiresAt: Instant, operations: Rows<typeof recorded>],
+  { key: string }
+>(
+  "identity.operations.record",
+  `INSERT INTO identity.operations AS o
+     (property_id, key, fingerprint, operation_id, claimed_at, leased_until, expires_at, recorded, revision)
+   SELECT $1, r.key, r.fingerprint, r.operation_id, $2, $2, $3, r.recorded, r.revision
+   FROM ${recorded.as("r")}
+   ORDER BY r.key
+   ON CONFLICT (property_id, key) DO UPDATE SET
+     fingerprint = excluded.fingerprint, operation_id = excluded.operation_id, attempt = 1,
+     claimed_at = excluded.claimed_at, leased_until = excluded.leased_until, expires_at = excluded.expires_at,
+     status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL,
+     recorded = excluded.recorded, revision = excluded.revision
+   WHERE o.expires_at <= excluded.claimed_at
+   RETURNING key`,
+  recorded,
+);
+
+/** Which of the keys are held. One index look-up each, as below. */
+export const findHeldKeys = statement<[property: Uuid, now: Instant, keys: readonly string[]], { key: string }>(
+  "identity.operations.find_held",
+  `SELECT wanted.key
+   FROM unnest($3::text[]) AS wanted (key)
+   CROSS JOIN LATERAL (
+     SELECT expires_at FROM identity.operations WHERE property_id = $1 AND key = wanted.key LIMIT 1
+   ) AS o
+   WHERE o.expires_at > $2`,
 );
 
 const keys = columns(2, { property_id: "uuid", key: "text" });
@@ -64,7 +111,7 @@ const keys = columns(2, { property_id: "uuid", key: "text" });
 export const findOperations = statement<[now: Instant, keys: Rows<typeof keys>], OperationRow>(
   "identity.operations.find",
   `SELECT o.property_id, o.key, o.fingerprint, o.status, o.headers, o.body, o.request_id, o.masked_body,
-          o.leased_until <= $1 AS is_free
+          o.recorded, o.revision, o.leased_until <= $1 AS is_free
    FROM ${keys.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT * FROM identity.operations WHERE property_id = wanted.property_id AND key = wanted.key LIMIT 1
@@ -117,6 +164,14 @@ export const forgetAnswers = statement<[property: Uuid, subjects: readonly Uuid[
   `UPDATE identity.operations
    SET status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL
    WHERE property_id = $1 AND subjects && $2::uuid[]
+   RETURNING true AS forgotten`,
+);
+
+/** Deletes what was recorded for operations, which become unfinished. Gives a row for each. */
+export const forgetRecorded = statement<[property: Uuid, operations: readonly Uuid[]], { forgotten: boolean }>(
+  "identity.operations.forget_recorded",
+  `UPDATE identity.operations SET recorded = NULL, revision = NULL
+   WHERE property_id = $1 AND operation_id = ANY($2::uuid[]) AND recorded IS NOT NULL
    RETURNING true AS forgotten`,
 );
 

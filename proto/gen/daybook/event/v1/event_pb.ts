@@ -20,7 +20,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file daybook/event/v1/event.proto.
  */
 export const file_daybook_event_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIqQDCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQESGQoMcmVjb3JkZWRfZm9yGA0gASgJSAWIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZUIPCg1fcmVjb3JkZWRfZm9yIuYDCgpFdmVudElucHV0EgwKBHR5cGUYASABKAkSNQoHcHJvZmlsZRgCIAEoCzIkLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVmZXJlbmNlEhcKD3Byb3BlcnRpZXNfanNvbhgDIAEoCRISCgV2YWx1ZRgEIAEoCUgAiAEBEhUKCGN1cnJlbmN5GAUgASgJSAGIAQESGAoLb2NjdXJyZWRfYXQYBiABKAlIAogBARIWCglkZWR1cGVfaWQYByABKAlIA4gBARIcCg9pZGVtcG90ZW5jeV9rZXkYCCABKAlIBIgBARIOCgZzb3VyY2UYCSABKAkSEAoIYmFja2ZpbGwYCiABKAgSGQoMb3BlcmF0aW9uX2lkGAsgASgJSAWIAQESGAoLbWV0cmljX25hbWUYDCABKAlIBogBARIWCgl1bmlxdWVfaWQYDSABKAlIB4gBARIYChBvcGVyYXRpb25faXNfbmV3GA4gASgIQggKBl92YWx1ZUILCglfY3VycmVuY3lCDgoMX29jY3VycmVkX2F0QgwKCl9kZWR1cGVfaWRCEgoQX2lkZW1wb3RlbmN5X2tleUIPCg1fb3BlcmF0aW9uX2lkQg4KDF9tZXRyaWNfbmFtZUIMCgpfdW5pcXVlX2lkIm8KE1JlY29yZEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLAoGZXZlbnRzGAIgAygLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EhUKDXJldHVybl9ldmVudHMYAyABKAgiTAoUUmVjb3JkRXZlbnRzUmVzcG9uc2USNAoHcmVzdWx0cxgBIAMoCzIjLmRheWJvb2suZXZlbnQudjEuUmVjb3JkRXZlbnRSZXN1bHQifgoRUmVjb3JkRXZlbnRSZXN1bHQSMwoIcmVjb3JkZWQYASABKAsyHy5kYXlib29rLmV2ZW50LnYxLlJlY29yZGVkRXZlbnRIABIpCgVlcnJvchgCIAEoCzIYLmRheWJvb2suY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSKJAQoNUmVjb3JkZWRFdmVudBIQCghldmVudF9pZBgBIAEoCRIQCghyZXBsYXllZBgCIAEoCBIaCg1yZXNvbHZlZF9mcm9tGAMgASgJSACIAQESJgoFZXZlbnQYBCABKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50QhAKDl9yZXNvbHZlZF9mcm9tIjoKEEdldEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJIjwKEUdldEV2ZW50c1Jlc3BvbnNlEicKBmV2ZW50cxgBIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQiSwoNRXZlbnRQb3NpdGlvbhIoCgR0aW1lGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghldmVudF9pZBgCIAEoCSKHAwoRTGlzdEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEQoEdHlwZRgCIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYAyABKAlIAYgBARITCgZzb3VyY2UYBCABKAlIAogBARIxCgtvY2N1cnJlZF9hdBgFIAEoCzIcLmRheWJvb2suY29tbW9uLnYxLlRpbWVSYW5nZRIxCgtyZWNlaXZlZF9hdBgGIAEoCzIcLmRheWJvb2suY29tbW9uLnYxLlRpbWVSYW5nZRIpCgRzb3J0GAcgASgOMhsuZGF5Ym9vay5ldmVudC52MS5FdmVudFNvcnQSEQoJYXNjZW5kaW5nGAggASgIEg0KBWxpbWl0GAkgASgFEi4KBWFmdGVyGAogASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEhYKDndpdGhvdXRfc3lzdGVtGAsgASgIQgcKBV90eXBlQg0KC19wcm9maWxlX2lkQgkKB19zb3VyY2UifQoSTGlzdEV2ZW50c1Jlc3BvbnNlEicKBmV2ZW50cxgBIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQSEAoIaGFzX21vcmUYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBQhAKDl9yZXNvbHZlZF9mcm9tIv0BChNFeHBvcnRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhQKCnByb2ZpbGVfaWQYAiABKAlIABI9CgppZGVudGlmaWVyGAMgASgLMicuZGF5Ym9vay5wcm9maWxlLnYxLlVubWF0Y2hlZElkZW50aWZpZXJIABIyCg5yZWNlaXZlZF91cF90bxgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbGltaXQYBSABKAUSLgoFYWZ0ZXIYBiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb25CCQoHc3ViamVjdCJRChRFeHBvcnRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIIuMBChFUYWlsRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIuCgVhZnRlchgCIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIRCgR0eXBlGAMgASgJSACIAQESFwoKcHJvZmlsZV9pZBgEIAEoCUgBiAEBEhMKBnNvdXJjZRgFIAEoCUgCiAEBEhYKDndpdGhvdXRfc3lzdGVtGAYgASgIEg0KBWxpbWl0GAcgASgFQgcKBV90eXBlQg0KC19wcm9maWxlX2lkQgkKB19zb3VyY2UixwEKElRhaWxFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50Eg8KB3NraXBwZWQYAiABKAMSMQoIcG9zaXRpb24YAyABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SMgoOcmVjb3JkZWRfdXBfdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGhhc19tb3JlGAUgASgIIokCChZBZ2dyZWdhdGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEgwKBHR5cGUYAiABKAkSMQoNYnVja2V0X3N0YXJ0cxgDIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGdyb3VwX2J5GAUgAygJEjQKCmNvbmRpdGlvbnMYBiADKAsyIC5kYXlib29rLmV2ZW50LnYxLkV2ZW50Q29uZGl0aW9uEhUKDXdpdGhfcHJvZmlsZXMYByABKAgSEgoKZXZlbnRzX21heBgIIAEoBSIzCg5FdmVudENvbmRpdGlvbhINCgVmaWVsZBgBIAEoCRISCgp2YWx1ZV9qc29uGAIgASgJIkcKF0FnZ3JlZ2F0ZUV2ZW50c1Jlc3BvbnNlEiwKBmdyb3VwcxgBIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRHcm91cCJvCgpFdmVudEdyb3VwEg4KBmJ1Y2tldBgBIAEoBRITCgt2YWx1ZXNfanNvbhgCIAMoCRINCgVjb3VudBgDIAEoAxIQCgNzdW0YBCABKAlIAIgBARITCgtwcm9maWxlX2lkcxgFIAEoDEIGCgRfc3VtIioKE0dldFdhdGVybWFya1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkijQEKFEdldFdhdGVybWFya1Jlc3BvbnNlEjIKDnJlY29yZGVkX3VwX3RvGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgd3YWl0aW5nGAIgAygLMh4uZGF5Ym9vay5ldmVudC52MS5XYWl0aW5nQmF0Y2gSEAoIaGFzX21vcmUYAyABKAgiUQoMV2FpdGluZ0JhdGNoEhAKCGJhdGNoX2lkGAEgASgJEi8KC3JlY2VpdmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJmCgxFdmVudHNMaW5rZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCRItCgZldmVudHMYAyADKAsyHS5kYXlib29rLmV2ZW50LnYxLkxpbmtlZEV2ZW50IpIBCgtMaW5rZWRFdmVudBIMCgR0eXBlGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzb3VyY2UYAyABKAkSFQoIY3VycmVuY3kYBCABKAlIAIgBARIQCghldmVudF9pZBgFIAEoCUILCglfY3VycmVuY3kiQQoXQW5vbnltb3VzRXZlbnRzUmVjb3JkZWQSEwoLcHJvcGVydHlfaWQYASABKAkSEQoJZXZlbnRfaWRzGAIgAygJImAKDkV2ZW50c1JlY29yZGVkEhAKCGJhdGNoX2lkGAEgASgJEhMKC3Byb3BlcnR5X2lkGAIgASgJEicKBmV2ZW50cxgDIAMoCzIXLmRheWJvb2suZXZlbnQudjEuRXZlbnQiQAoUR2V0TGFzdEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEwoLcHJvZmlsZV9pZHMYAiADKAkiSQoVR2V0TGFzdEV2ZW50c1Jlc3BvbnNlEjAKC2xhc3RfZXZlbnRzGAEgAygLMhsuZGF5Ym9vay5ldmVudC52MS5MYXN0RXZlbnQiUAoJTGFzdEV2ZW50EhIKCnByb2ZpbGVfaWQYASABKAkSLwoLb2NjdXJyZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrABCgxFdmVudEpvYkl0ZW0SKwoFZXZlbnQYASABKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50SW5wdXQSOQoHcHJvZmlsZRgCIAEoCzIoLmRheWJvb2sucHJvZmlsZS52MS5VcHNlcnRQcm9maWxlUmVxdWVzdBI4CgZ1cGRhdGUYAyABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBkYXRlUHJvZmlsZVJlcXVlc3QimQEKFUNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSLQoFaXRlbXMYAyADKAsyHi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iSXRlbRIsCgZvcmlnaW4YBCABKAsyHC5kYXlib29rLmNvbW1vbi52MS5Kb2JPcmlnaW4iGAoWQ3JlYXRlRXZlbnRKb2JSZXNwb25zZSLOAgoIRXZlbnRKb2ISCgoCaWQYASABKAkSMAoGc3RhdHVzGAIgASgOMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYlN0YXR1cxITCgt0b3RhbF9jb3VudBgDIAEoBRIXCg9jb21wbGV0ZWRfY291bnQYBCABKAUSFAoMZmFpbGVkX2NvdW50GAUgASgFEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoSR2V0RXZlbnRKb2JSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCSI+ChNHZXRFdmVudEpvYlJlc3BvbnNlEicKA2pvYhgBIAEoCzIaLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2IirQEKFExpc3RFdmVudEpvYnNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEjIKCHN0YXR1c2VzGAIgAygOMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYlN0YXR1cxIRCglhc2NlbmRpbmcYAyABKAgSDQoFbGltaXQYBCABKAUSGQoMYWZ0ZXJfam9iX2lkGAUgASgJSACIAQFCDwoNX2FmdGVyX2pvYl9pZCJTChVMaXN0RXZlbnRKb2JzUmVzcG9uc2USKAoEam9icxgBIAMoCzIaLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2ISEAoIaGFzX21vcmUYAiABKAgiYAoNRXZlbnRKb2JFcnJvchIKCgJpZBgBIAEoCRIMCgRpdGVtGAIgASgFEicKBWVycm9yGAMgASgLMhguZGF5Ym9vay5jb21tb24udjEuRXJyb3ISDAoEdHlwZRgEIAEoCSJ3ChlMaXN0RXZlbnRKb2JFcnJvcnNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg4KBmpvYl9pZBgCIAEoCRINCgVsaW1pdBgDIAEoBRIXCgphZnRlcl9pdGVtGAQgASgFSACIAQFCDQoLX2FmdGVyX2l0ZW0iXwoaTGlzdEV2ZW50Sm9iRXJyb3JzUmVzcG9uc2USLwoGZXJyb3JzGAEgAygLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYkVycm9yEhAKCGhhc19tb3JlGAIgASgIIkQKGUNvdW50UHJvZmlsZUV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSEgoKcHJvZmlsZV9pZBgCIAEoCSI9ChpDb3VudFByb2ZpbGVFdmVudHNSZXNwb25zZRINCgVjb3VudBgBIAEoAxIQCghoYXNfbW9yZRgCIAEoCCJYChhDb3VudFJlY2VudEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDwoHbWludXRlcxgCIAEoBRIWCg53aXRob3V0X3N5c3RlbRgDIAEoCCKPAQoZQ291bnRSZWNlbnRFdmVudHNSZXNwb25zZRIuCgdtaW51dGVzGAEgAygLMh0uZGF5Ym9vay5ldmVudC52MS5FdmVudE1pbnV0ZRIyCg5yZWNvcmRlZF91cF90bxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGaXNfY3V0GAMgASgIIksKC0V2ZW50TWludXRlEi0KCXN0YXJ0c19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFY291bnQYAiABKAMqXwoJRXZlbnRTb3J0EhoKFkVWRU5UX1NPUlRfVU5TUEVDSUZJRUQQABIaChZFVkVOVF9TT1JUX09DQ1VSUkVEX0FUEAESGgoWRVZFTlRfU09SVF9SRUNFSVZFRF9BVBACKo8BCg5FdmVudEpvYlN0YXR1cxIgChxFVkVOVF9KT0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXRVZFTlRfSk9CX1NUQVRVU19RVUVVRUQQARIfChtFVkVOVF9KT0JfU1RBVFVTX1BST0NFU1NJTkcQAhIdChlFVkVOVF9KT0JfU1RBVFVTX0NPTVBMRVRFEAMy8AoKDEV2ZW50U2VydmljZRJdCgxSZWNvcmRFdmVudHMSJS5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50c1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50c1Jlc3BvbnNlElQKCUdldEV2ZW50cxIiLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRzUmVxdWVzdBojLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRzUmVzcG9uc2USVwoKTGlzdEV2ZW50cxIjLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50c1JlcXVlc3QaJC5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXNwb25zZRJdCgxFeHBvcnRFdmVudHMSJS5kYXlib29rLmV2ZW50LnYxLkV4cG9ydEV2ZW50c1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkV4cG9ydEV2ZW50c1Jlc3BvbnNlElcKClRhaWxFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLlRhaWxFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5UYWlsRXZlbnRzUmVzcG9uc2USZgoPQWdncmVnYXRlRXZlbnRzEiguZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXF1ZXN0GikuZGF5Ym9vay5ldmVudC52MS5BZ2dyZWdhdGVFdmVudHNSZXNwb25zZRJdCgxHZXRXYXRlcm1hcmsSJS5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1JlcXVlc3QaJi5kYXlib29rLmV2ZW50LnYxLkdldFdhdGVybWFya1Jlc3BvbnNlEmAKDUdldExhc3RFdmVudHMSJi5kYXlib29rLmV2ZW50LnYxLkdldExhc3RFdmVudHNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVzcG9uc2USYwoOQ3JlYXRlRXZlbnRKb2ISJy5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVxdWVzdBooLmRheWJvb2suZXZlbnQudjEuQ3JlYXRlRXZlbnRKb2JSZXNwb25zZRJaCgtHZXRFdmVudEpvYhIkLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRKb2JSZXF1ZXN0GiUuZGF5Ym9vay5ldmVudC52MS5HZXRFdmVudEpvYlJlc3BvbnNlEmAKDUxpc3RFdmVudEpvYnMSJi5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudEpvYnNSZXF1ZXN0GicuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JzUmVzcG9uc2USbwoSTGlzdEV2ZW50Sm9iRXJyb3JzEisuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JFcnJvcnNSZXF1ZXN0GiwuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JFcnJvcnNSZXNwb25zZRJvChJDb3VudFByb2ZpbGVFdmVudHMSKy5kYXlib29rLmV2ZW50LnYxLkNvdW50UHJvZmlsZUV2ZW50c1JlcXVlc3QaLC5kYXlib29rLmV2ZW50LnYxLkNvdW50UHJvZmlsZUV2ZW50c1Jlc3BvbnNlEmwKEUNvdW50UmVjZW50RXZlbnRzEiouZGF5Ym9vay5ldmVudC52MS5Db3VudFJlY2VudEV2ZW50c1JlcXVlc3QaKy5kYXlib29rLmV2ZW50LnYxLkNvdW50UmVjZW50RXZlbnRzUmVzcG9uc2ViBnByb3RvMw", [file_daybook_common_v1_error, file_daybook_common_v1_job, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
+  fileDesc("ChxkYXlib29rL2V2ZW50L3YxL2V2ZW50LnByb3RvEhBkYXlib29rLmV2ZW50LnYxIqQDCgVFdmVudBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJEhcKCnByb2ZpbGVfaWQYAyABKAlIAIgBARIXCg9wcm9wZXJ0aWVzX2pzb24YBCABKAkSEgoFdmFsdWUYBSABKAlIAYgBARIVCghjdXJyZW5jeRgGIAEoCUgCiAEBEi8KC29jY3VycmVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtyZWNlaXZlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoJZGVkdXBlX2lkGAkgASgJSAOIAQESDgoGc291cmNlGAogASgJEhAKCGJhY2tmaWxsGAsgASgIEhgKC21ldHJpY19uYW1lGAwgASgJSASIAQESGQoMcmVjb3JkZWRfZm9yGA0gASgJSAWIAQFCDQoLX3Byb2ZpbGVfaWRCCAoGX3ZhbHVlQgsKCV9jdXJyZW5jeUIMCgpfZGVkdXBlX2lkQg4KDF9tZXRyaWNfbmFtZUIPCg1fcmVjb3JkZWRfZm9yIrkECgpFdmVudElucHV0EgwKBHR5cGUYASABKAkSNQoHcHJvZmlsZRgCIAEoCzIkLmRheWJvb2sucHJvZmlsZS52MS5Qcm9maWxlUmVmZXJlbmNlEhcKD3Byb3BlcnRpZXNfanNvbhgDIAEoCRISCgV2YWx1ZRgEIAEoCUgAiAEBEhUKCGN1cnJlbmN5GAUgASgJSAGIAQESGAoLb2NjdXJyZWRfYXQYBiABKAlIAogBARIWCglkZWR1cGVfaWQYByABKAlIA4gBARIcCg9pZGVtcG90ZW5jeV9rZXkYCCABKAlIBIgBARIOCgZzb3VyY2UYCSABKAkSEAoIYmFja2ZpbGwYCiABKAgSGQoMb3BlcmF0aW9uX2lkGAsgASgJSAWIAQESGAoLbWV0cmljX25hbWUYDCABKAlIBogBARIWCgl1bmlxdWVfaWQYDSABKAlIB4gBARIYChBvcGVyYXRpb25faXNfbmV3GA4gASgIEi0KBWNsYWltGA8gASgLMh4uZGF5Ym9vay5ldmVudC52MS5SZXF1ZXN0Q2xhaW0SFQoIcmVjb3JkZWQYECABKAlICIgBAUIICgZfdmFsdWVCCwoJX2N1cnJlbmN5Qg4KDF9vY2N1cnJlZF9hdEIMCgpfZGVkdXBlX2lkQhIKEF9pZGVtcG90ZW5jeV9rZXlCDwoNX29wZXJhdGlvbl9pZEIOCgxfbWV0cmljX25hbWVCDAoKX3VuaXF1ZV9pZEILCglfcmVjb3JkZWQiQgoMUmVxdWVzdENsYWltEgsKA2tleRgBIAEoCRITCgtmaW5nZXJwcmludBgCIAEoDBIQCghyZXZpc2lvbhgDIAEoCSJvChNSZWNvcmRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEiwKBmV2ZW50cxgCIAMoCzIcLmRheWJvb2suZXZlbnQudjEuRXZlbnRJbnB1dBIVCg1yZXR1cm5fZXZlbnRzGAMgASgIIkwKFFJlY29yZEV2ZW50c1Jlc3BvbnNlEjQKB3Jlc3VsdHMYASADKAsyIy5kYXlib29rLmV2ZW50LnYxLlJlY29yZEV2ZW50UmVzdWx0In4KEVJlY29yZEV2ZW50UmVzdWx0EjMKCHJlY29yZGVkGAEgASgLMh8uZGF5Ym9vay5ldmVudC52MS5SZWNvcmRlZEV2ZW50SAASKQoFZXJyb3IYAiABKAsyGC5kYXlib29rLmNvbW1vbi52MS5FcnJvckgAQgkKB291dGNvbWUiiQEKDVJlY29yZGVkRXZlbnQSEAoIZXZlbnRfaWQYASABKAkSEAoIcmVwbGF5ZWQYAiABKAgSGgoNcmVzb2x2ZWRfZnJvbRgDIAEoCUgAiAEBEiYKBWV2ZW50GAQgASgLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudEIQCg5fcmVzb2x2ZWRfZnJvbSI6ChBHZXRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSI8ChFHZXRFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IksKDUV2ZW50UG9zaXRpb24SKAoEdGltZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIZXZlbnRfaWQYAiABKAkihwMKEUxpc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKBHR5cGUYAiABKAlIAIgBARIXCgpwcm9maWxlX2lkGAMgASgJSAGIAQESEwoGc291cmNlGAQgASgJSAKIAQESMQoLb2NjdXJyZWRfYXQYBSABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USMQoLcmVjZWl2ZWRfYXQYBiABKAsyHC5kYXlib29rLmNvbW1vbi52MS5UaW1lUmFuZ2USKQoEc29ydBgHIAEoDjIbLmRheWJvb2suZXZlbnQudjEuRXZlbnRTb3J0EhEKCWFzY2VuZGluZxgIIAEoCBINCgVsaW1pdBgJIAEoBRIuCgVhZnRlchgKIAEoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRQb3NpdGlvbhIWCg53aXRob3V0X3N5c3RlbRgLIAEoCEIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIn0KEkxpc3RFdmVudHNSZXNwb25zZRInCgZldmVudHMYASADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50EhAKCGhhc19tb3JlGAIgASgIEhoKDXJlc29sdmVkX2Zyb20YAyABKAlIAIgBAUIQCg5fcmVzb2x2ZWRfZnJvbSL9AQoTRXhwb3J0RXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIUCgpwcm9maWxlX2lkGAIgASgJSAASPQoKaWRlbnRpZmllchgDIAEoCzInLmRheWJvb2sucHJvZmlsZS52MS5Vbm1hdGNoZWRJZGVudGlmaWVySAASMgoOcmVjZWl2ZWRfdXBfdG8YBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWxpbWl0GAUgASgFEi4KBWFmdGVyGAYgASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uQgkKB3N1YmplY3QiUQoURXhwb3J0RXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudBIQCghoYXNfbW9yZRgCIAEoCCLjAQoRVGFpbEV2ZW50c1JlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSLgoFYWZ0ZXIYAiABKAsyHy5kYXlib29rLmV2ZW50LnYxLkV2ZW50UG9zaXRpb24SEQoEdHlwZRgDIAEoCUgAiAEBEhcKCnByb2ZpbGVfaWQYBCABKAlIAYgBARITCgZzb3VyY2UYBSABKAlIAogBARIWCg53aXRob3V0X3N5c3RlbRgGIAEoCBINCgVsaW1pdBgHIAEoBUIHCgVfdHlwZUINCgtfcHJvZmlsZV9pZEIJCgdfc291cmNlIscBChJUYWlsRXZlbnRzUmVzcG9uc2USJwoGZXZlbnRzGAEgAygLMhcuZGF5Ym9vay5ldmVudC52MS5FdmVudBIPCgdza2lwcGVkGAIgASgDEjEKCHBvc2l0aW9uGAMgASgLMh8uZGF5Ym9vay5ldmVudC52MS5FdmVudFBvc2l0aW9uEjIKDnJlY29yZGVkX3VwX3RvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghoYXNfbW9yZRgFIAEoCCKJAgoWQWdncmVnYXRlRXZlbnRzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIMCgR0eXBlGAIgASgJEjEKDWJ1Y2tldF9zdGFydHMYAyADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghncm91cF9ieRgFIAMoCRI0Cgpjb25kaXRpb25zGAYgAygLMiAuZGF5Ym9vay5ldmVudC52MS5FdmVudENvbmRpdGlvbhIVCg13aXRoX3Byb2ZpbGVzGAcgASgIEhIKCmV2ZW50c19tYXgYCCABKAUiMwoORXZlbnRDb25kaXRpb24SDQoFZmllbGQYASABKAkSEgoKdmFsdWVfanNvbhgCIAEoCSJHChdBZ2dyZWdhdGVFdmVudHNSZXNwb25zZRIsCgZncm91cHMYASADKAsyHC5kYXlib29rLmV2ZW50LnYxLkV2ZW50R3JvdXAibwoKRXZlbnRHcm91cBIOCgZidWNrZXQYASABKAUSEwoLdmFsdWVzX2pzb24YAiADKAkSDQoFY291bnQYAyABKAMSEAoDc3VtGAQgASgJSACIAQESEwoLcHJvZmlsZV9pZHMYBSABKAxCBgoEX3N1bSIqChNHZXRXYXRlcm1hcmtSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJIo0BChRHZXRXYXRlcm1hcmtSZXNwb25zZRIyCg5yZWNvcmRlZF91cF90bxgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoHd2FpdGluZxgCIAMoCzIeLmRheWJvb2suZXZlbnQudjEuV2FpdGluZ0JhdGNoEhAKCGhhc19tb3JlGAMgASgIIlEKDFdhaXRpbmdCYXRjaBIQCghiYXRjaF9pZBgBIAEoCRIvCgtyZWNlaXZlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZgoMRXZlbnRzTGlua2VkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkSLQoGZXZlbnRzGAMgAygLMh0uZGF5Ym9vay5ldmVudC52MS5MaW5rZWRFdmVudCKSAQoLTGlua2VkRXZlbnQSDAoEdHlwZRgBIAEoCRIvCgtvY2N1cnJlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc291cmNlGAMgASgJEhUKCGN1cnJlbmN5GAQgASgJSACIAQESEAoIZXZlbnRfaWQYBSABKAlCCwoJX2N1cnJlbmN5IkEKF0Fub255bW91c0V2ZW50c1JlY29yZGVkEhMKC3Byb3BlcnR5X2lkGAEgASgJEhEKCWV2ZW50X2lkcxgCIAMoCSJgCg5FdmVudHNSZWNvcmRlZBIQCghiYXRjaF9pZBgBIAEoCRITCgtwcm9wZXJ0eV9pZBgCIAEoCRInCgZldmVudHMYAyADKAsyFy5kYXlib29rLmV2ZW50LnYxLkV2ZW50IkAKFEdldExhc3RFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhMKC3Byb2ZpbGVfaWRzGAIgAygJIkkKFUdldExhc3RFdmVudHNSZXNwb25zZRIwCgtsYXN0X2V2ZW50cxgBIAMoCzIbLmRheWJvb2suZXZlbnQudjEuTGFzdEV2ZW50IlAKCUxhc3RFdmVudBISCgpwcm9maWxlX2lkGAEgASgJEi8KC29jY3VycmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKwAQoMRXZlbnRKb2JJdGVtEisKBWV2ZW50GAEgASgLMhwuZGF5Ym9vay5ldmVudC52MS5FdmVudElucHV0EjkKB3Byb2ZpbGUYAiABKAsyKC5kYXlib29rLnByb2ZpbGUudjEuVXBzZXJ0UHJvZmlsZVJlcXVlc3QSOAoGdXBkYXRlGAMgASgLMiguZGF5Ym9vay5wcm9maWxlLnYxLlVwZGF0ZVByb2ZpbGVSZXF1ZXN0IpkBChVDcmVhdGVFdmVudEpvYlJlcXVlc3QSEwoLcHJvcGVydHlfaWQYASABKAkSDgoGam9iX2lkGAIgASgJEi0KBWl0ZW1zGAMgAygLMh4uZGF5Ym9vay5ldmVudC52MS5FdmVudEpvYkl0ZW0SLAoGb3JpZ2luGAQgASgLMhwuZGF5Ym9vay5jb21tb24udjEuSm9iT3JpZ2luIhgKFkNyZWF0ZUV2ZW50Sm9iUmVzcG9uc2UizgIKCEV2ZW50Sm9iEgoKAmlkGAEgASgJEjAKBnN0YXR1cxgCIAEoDjIgLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JTdGF0dXMSEwoLdG90YWxfY291bnQYAyABKAUSFwoPY29tcGxldGVkX2NvdW50GAQgASgFEhQKDGZhaWxlZF9jb3VudBgFIAEoBRIuCgpjcmVhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjkKEkdldEV2ZW50Sm9iUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiPgoTR2V0RXZlbnRKb2JSZXNwb25zZRInCgNqb2IYASABKAsyGi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iIq0BChRMaXN0RXZlbnRKb2JzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIyCghzdGF0dXNlcxgCIAMoDjIgLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JTdGF0dXMSEQoJYXNjZW5kaW5nGAMgASgIEg0KBWxpbWl0GAQgASgFEhkKDGFmdGVyX2pvYl9pZBgFIAEoCUgAiAEBQg8KDV9hZnRlcl9qb2JfaWQiUwoVTGlzdEV2ZW50Sm9ic1Jlc3BvbnNlEigKBGpvYnMYASADKAsyGi5kYXlib29rLmV2ZW50LnYxLkV2ZW50Sm9iEhAKCGhhc19tb3JlGAIgASgIImAKDUV2ZW50Sm9iRXJyb3ISCgoCaWQYASABKAkSDAoEaXRlbRgCIAEoBRInCgVlcnJvchgDIAEoCzIYLmRheWJvb2suY29tbW9uLnYxLkVycm9yEgwKBHR5cGUYBCABKAkidwoZTGlzdEV2ZW50Sm9iRXJyb3JzUmVxdWVzdBITCgtwcm9wZXJ0eV9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkSDQoFbGltaXQYAyABKAUSFwoKYWZ0ZXJfaXRlbRgEIAEoBUgAiAEBQg0KC19hZnRlcl9pdGVtIl8KGkxpc3RFdmVudEpvYkVycm9yc1Jlc3BvbnNlEi8KBmVycm9ycxgBIAMoCzIfLmRheWJvb2suZXZlbnQudjEuRXZlbnRKb2JFcnJvchIQCghoYXNfbW9yZRgCIAEoCCJEChlDb3VudFByb2ZpbGVFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEhIKCnByb2ZpbGVfaWQYAiABKAkiPQoaQ291bnRQcm9maWxlRXZlbnRzUmVzcG9uc2USDQoFY291bnQYASABKAMSEAoIaGFzX21vcmUYAiABKAgiWAoYQ291bnRSZWNlbnRFdmVudHNSZXF1ZXN0EhMKC3Byb3BlcnR5X2lkGAEgASgJEg8KB21pbnV0ZXMYAiABKAUSFgoOd2l0aG91dF9zeXN0ZW0YAyABKAgijwEKGUNvdW50UmVjZW50RXZlbnRzUmVzcG9uc2USLgoHbWludXRlcxgBIAMoCzIdLmRheWJvb2suZXZlbnQudjEuRXZlbnRNaW51dGUSMgoOcmVjb3JkZWRfdXBfdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBmlzX2N1dBgDIAEoCCJLCgtFdmVudE1pbnV0ZRItCglzdGFydHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBWNvdW50GAIgASgDKl8KCUV2ZW50U29ydBIaChZFVkVOVF9TT1JUX1VOU1BFQ0lGSUVEEAASGgoWRVZFTlRfU09SVF9PQ0NVUlJFRF9BVBABEhoKFkVWRU5UX1NPUlRfUkVDRUlWRURfQVQQAiqPAQoORXZlbnRKb2JTdGF0dXMSIAocRVZFTlRfSk9CX1NUQVRVU19VTlNQRUNJRklFRBAAEhsKF0VWRU5UX0pPQl9TVEFUVVNfUVVFVUVEEAESHwobRVZFTlRfSk9CX1NUQVRVU19QUk9DRVNTSU5HEAISHQoZRVZFTlRfSk9CX1NUQVRVU19DT01QTEVURRADMvAKCgxFdmVudFNlcnZpY2USXQoMUmVjb3JkRXZlbnRzEiUuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5SZWNvcmRFdmVudHNSZXNwb25zZRJUCglHZXRFdmVudHMSIi5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1JlcXVlc3QaIy5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50c1Jlc3BvbnNlElcKCkxpc3RFdmVudHMSIy5kYXlib29rLmV2ZW50LnYxLkxpc3RFdmVudHNSZXF1ZXN0GiQuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRzUmVzcG9uc2USXQoMRXhwb3J0RXZlbnRzEiUuZGF5Ym9vay5ldmVudC52MS5FeHBvcnRFdmVudHNSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5FeHBvcnRFdmVudHNSZXNwb25zZRJXCgpUYWlsRXZlbnRzEiMuZGF5Ym9vay5ldmVudC52MS5UYWlsRXZlbnRzUmVxdWVzdBokLmRheWJvb2suZXZlbnQudjEuVGFpbEV2ZW50c1Jlc3BvbnNlEmYKD0FnZ3JlZ2F0ZUV2ZW50cxIoLmRheWJvb2suZXZlbnQudjEuQWdncmVnYXRlRXZlbnRzUmVxdWVzdBopLmRheWJvb2suZXZlbnQudjEuQWdncmVnYXRlRXZlbnRzUmVzcG9uc2USXQoMR2V0V2F0ZXJtYXJrEiUuZGF5Ym9vay5ldmVudC52MS5HZXRXYXRlcm1hcmtSZXF1ZXN0GiYuZGF5Ym9vay5ldmVudC52MS5HZXRXYXRlcm1hcmtSZXNwb25zZRJgCg1HZXRMYXN0RXZlbnRzEiYuZGF5Ym9vay5ldmVudC52MS5HZXRMYXN0RXZlbnRzUmVxdWVzdBonLmRheWJvb2suZXZlbnQudjEuR2V0TGFzdEV2ZW50c1Jlc3BvbnNlEmMKDkNyZWF0ZUV2ZW50Sm9iEicuZGF5Ym9vay5ldmVudC52MS5DcmVhdGVFdmVudEpvYlJlcXVlc3QaKC5kYXlib29rLmV2ZW50LnYxLkNyZWF0ZUV2ZW50Sm9iUmVzcG9uc2USWgoLR2V0RXZlbnRKb2ISJC5kYXlib29rLmV2ZW50LnYxLkdldEV2ZW50Sm9iUmVxdWVzdBolLmRheWJvb2suZXZlbnQudjEuR2V0RXZlbnRKb2JSZXNwb25zZRJgCg1MaXN0RXZlbnRKb2JzEiYuZGF5Ym9vay5ldmVudC52MS5MaXN0RXZlbnRKb2JzUmVxdWVzdBonLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50Sm9ic1Jlc3BvbnNlEm8KEkxpc3RFdmVudEpvYkVycm9ycxIrLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50Sm9iRXJyb3JzUmVxdWVzdBosLmRheWJvb2suZXZlbnQudjEuTGlzdEV2ZW50Sm9iRXJyb3JzUmVzcG9uc2USbwoSQ291bnRQcm9maWxlRXZlbnRzEisuZGF5Ym9vay5ldmVudC52MS5Db3VudFByb2ZpbGVFdmVudHNSZXF1ZXN0GiwuZGF5Ym9vay5ldmVudC52MS5Db3VudFByb2ZpbGVFdmVudHNSZXNwb25zZRJsChFDb3VudFJlY2VudEV2ZW50cxIqLmRheWJvb2suZXZlbnQudjEuQ291bnRSZWNlbnRFdmVudHNSZXF1ZXN0GisuZGF5Ym9vay5ldmVudC52MS5Db3VudFJlY2VudEV2ZW50c1Jlc3BvbnNlYgZwcm90bzM", [file_daybook_common_v1_error, file_daybook_common_v1_job, file_daybook_common_v1_range, file_daybook_profile_v1_profile, file_google_protobuf_timestamp]);
 
 /**
  * Event is something that a customer did.
@@ -233,6 +233,21 @@ export type EventInput = Message<"daybook.event.v1.EventInput"> & {
    * @generated from field: bool operation_is_new = 14;
    */
   operationIsNew: boolean;
+
+  /**
+   * The Idempotency-Key of the request, to be claimed as the event is stored. It is refused with `idempotency_key_in_use` when the key is
+   * held. Only a service that has the keys in its own database takes it.
+   *
+   * @generated from field: daybook.event.v1.RequestClaim claim = 15;
+   */
+  claim?: RequestClaim | undefined;
+
+  /**
+   * What was recorded for the key before, as ClaimOperations told it. It is answered again, and nothing is recorded.
+   *
+   * @generated from field: optional string recorded = 16;
+   */
+  recorded?: string | undefined;
 };
 
 /**
@@ -241,6 +256,41 @@ export type EventInput = Message<"daybook.event.v1.EventInput"> & {
  */
 export const EventInputSchema: GenMessage<EventInput> = /*@__PURE__*/
   messageDesc(file_daybook_event_v1_event, 1);
+
+/**
+ * RequestClaim is an Idempotency-Key as it came with a request.
+ *
+ * @generated from message daybook.event.v1.RequestClaim
+ */
+export type RequestClaim = Message<"daybook.event.v1.RequestClaim"> & {
+  /**
+   * 1 to 255 printable ASCII characters without space.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * SHA-256 of all that makes the request what it is: 32 bytes.
+   *
+   * @generated from field: bytes fingerprint = 2;
+   */
+  fingerprint: Uint8Array;
+
+  /**
+   * The revision that the answer is made for: at most 20 characters.
+   *
+   * @generated from field: string revision = 3;
+   */
+  revision: string;
+};
+
+/**
+ * Describes the message daybook.event.v1.RequestClaim.
+ * Use `create(RequestClaimSchema)` to create a new message.
+ */
+export const RequestClaimSchema: GenMessage<RequestClaim> = /*@__PURE__*/
+  messageDesc(file_daybook_event_v1_event, 2);
 
 /**
  * RecordEventsRequest carries many events of one property.
@@ -275,7 +325,7 @@ export type RecordEventsRequest = Message<"daybook.event.v1.RecordEventsRequest"
  * Use `create(RecordEventsRequestSchema)` to create a new message.
  */
 export const RecordEventsRequestSchema: GenMessage<RecordEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 2);
+  messageDesc(file_daybook_event_v1_event, 3);
 
 /**
  * RecordEventsResponse answers every item.
@@ -296,7 +346,7 @@ export type RecordEventsResponse = Message<"daybook.event.v1.RecordEventsRespons
  * Use `create(RecordEventsResponseSchema)` to create a new message.
  */
 export const RecordEventsResponseSchema: GenMessage<RecordEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 3);
+  messageDesc(file_daybook_event_v1_event, 4);
 
 /**
  * RecordEventResult is what became of one item.
@@ -333,7 +383,7 @@ export type RecordEventResult = Message<"daybook.event.v1.RecordEventResult"> & 
  * Use `create(RecordEventResultSchema)` to create a new message.
  */
 export const RecordEventResultSchema: GenMessage<RecordEventResult> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 4);
+  messageDesc(file_daybook_event_v1_event, 5);
 
 /**
  * RecordedEvent is an event that is on record.
@@ -375,7 +425,7 @@ export type RecordedEvent = Message<"daybook.event.v1.RecordedEvent"> & {
  * Use `create(RecordedEventSchema)` to create a new message.
  */
 export const RecordedEventSchema: GenMessage<RecordedEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 5);
+  messageDesc(file_daybook_event_v1_event, 6);
 
 /**
  * GetEventsRequest names events of one property.
@@ -403,7 +453,7 @@ export type GetEventsRequest = Message<"daybook.event.v1.GetEventsRequest"> & {
  * Use `create(GetEventsRequestSchema)` to create a new message.
  */
 export const GetEventsRequestSchema: GenMessage<GetEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 6);
+  messageDesc(file_daybook_event_v1_event, 7);
 
 /**
  * GetEventsResponse holds those that exist.
@@ -424,7 +474,7 @@ export type GetEventsResponse = Message<"daybook.event.v1.GetEventsResponse"> & 
  * Use `create(GetEventsResponseSchema)` to create a new message.
  */
 export const GetEventsResponseSchema: GenMessage<GetEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 7);
+  messageDesc(file_daybook_event_v1_event, 8);
 
 /**
  * EventPosition is a place in a list: behind this event.
@@ -452,7 +502,7 @@ export type EventPosition = Message<"daybook.event.v1.EventPosition"> & {
  * Use `create(EventPositionSchema)` to create a new message.
  */
 export const EventPositionSchema: GenMessage<EventPosition> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 8);
+  messageDesc(file_daybook_event_v1_event, 9);
 
 /**
  * ListEventsRequest asks for one page.
@@ -543,7 +593,7 @@ export type ListEventsRequest = Message<"daybook.event.v1.ListEventsRequest"> & 
  * Use `create(ListEventsRequestSchema)` to create a new message.
  */
 export const ListEventsRequestSchema: GenMessage<ListEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 9);
+  messageDesc(file_daybook_event_v1_event, 10);
 
 /**
  * ListEventsResponse is one page.
@@ -578,7 +628,7 @@ export type ListEventsResponse = Message<"daybook.event.v1.ListEventsResponse"> 
  * Use `create(ListEventsResponseSchema)` to create a new message.
  */
 export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 10);
+  messageDesc(file_daybook_event_v1_event, 11);
 
 /**
  * ExportEventsRequest asks for one page.
@@ -643,7 +693,7 @@ export type ExportEventsRequest = Message<"daybook.event.v1.ExportEventsRequest"
  * Use `create(ExportEventsRequestSchema)` to create a new message.
  */
 export const ExportEventsRequestSchema: GenMessage<ExportEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 11);
+  messageDesc(file_daybook_event_v1_event, 12);
 
 /**
  * ExportEventsResponse is one page.
@@ -671,7 +721,7 @@ export type ExportEventsResponse = Message<"daybook.event.v1.ExportEventsRespons
  * Use `create(ExportEventsResponseSchema)` to create a new message.
  */
 export const ExportEventsResponseSchema: GenMessage<ExportEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 12);
+  messageDesc(file_daybook_event_v1_event, 13);
 
 /**
  * TailEventsRequest says from where, and what.
@@ -734,7 +784,7 @@ export type TailEventsRequest = Message<"daybook.event.v1.TailEventsRequest"> & 
  * Use `create(TailEventsRequestSchema)` to create a new message.
  */
 export const TailEventsRequestSchema: GenMessage<TailEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 13);
+  messageDesc(file_daybook_event_v1_event, 14);
 
 /**
  * TailEventsResponse is what there is now.
@@ -783,7 +833,7 @@ export type TailEventsResponse = Message<"daybook.event.v1.TailEventsResponse"> 
  * Use `create(TailEventsResponseSchema)` to create a new message.
  */
 export const TailEventsResponseSchema: GenMessage<TailEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 14);
+  messageDesc(file_daybook_event_v1_event, 15);
 
 /**
  * AggregateEventsRequest says what to count.
@@ -853,7 +903,7 @@ export type AggregateEventsRequest = Message<"daybook.event.v1.AggregateEventsRe
  * Use `create(AggregateEventsRequestSchema)` to create a new message.
  */
 export const AggregateEventsRequestSchema: GenMessage<AggregateEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 15);
+  messageDesc(file_daybook_event_v1_event, 16);
 
 /**
  * EventCondition is one that an event fulfils or not.
@@ -881,7 +931,7 @@ export type EventCondition = Message<"daybook.event.v1.EventCondition"> & {
  * Use `create(EventConditionSchema)` to create a new message.
  */
 export const EventConditionSchema: GenMessage<EventCondition> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 16);
+  messageDesc(file_daybook_event_v1_event, 17);
 
 /**
  * AggregateEventsResponse holds what was found; buckets without events are left out.
@@ -902,7 +952,7 @@ export type AggregateEventsResponse = Message<"daybook.event.v1.AggregateEventsR
  * Use `create(AggregateEventsResponseSchema)` to create a new message.
  */
 export const AggregateEventsResponseSchema: GenMessage<AggregateEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 17);
+  messageDesc(file_daybook_event_v1_event, 18);
 
 /**
  * EventGroup is what the events of one group in one bucket come to.
@@ -951,7 +1001,7 @@ export type EventGroup = Message<"daybook.event.v1.EventGroup"> & {
  * Use `create(EventGroupSchema)` to create a new message.
  */
 export const EventGroupSchema: GenMessage<EventGroup> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 18);
+  messageDesc(file_daybook_event_v1_event, 19);
 
 /**
  * GetWatermarkRequest names a property.
@@ -972,7 +1022,7 @@ export type GetWatermarkRequest = Message<"daybook.event.v1.GetWatermarkRequest"
  * Use `create(GetWatermarkRequestSchema)` to create a new message.
  */
 export const GetWatermarkRequestSchema: GenMessage<GetWatermarkRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 19);
+  messageDesc(file_daybook_event_v1_event, 20);
 
 /**
  * GetWatermarkResponse is how far everything is known.
@@ -1007,7 +1057,7 @@ export type GetWatermarkResponse = Message<"daybook.event.v1.GetWatermarkRespons
  * Use `create(GetWatermarkResponseSchema)` to create a new message.
  */
 export const GetWatermarkResponseSchema: GenMessage<GetWatermarkResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 20);
+  messageDesc(file_daybook_event_v1_event, 21);
 
 /**
  * WaitingBatch is a message that may not have been taken yet.
@@ -1035,7 +1085,7 @@ export type WaitingBatch = Message<"daybook.event.v1.WaitingBatch"> & {
  * Use `create(WaitingBatchSchema)` to create a new message.
  */
 export const WaitingBatchSchema: GenMessage<WaitingBatch> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 21);
+  messageDesc(file_daybook_event_v1_event, 22);
 
 /**
  * EventsLinked goes over the bus, on subject `daybook.event.linked`, when anonymous events were linked to a profile: at least once.
@@ -1070,7 +1120,7 @@ export type EventsLinked = Message<"daybook.event.v1.EventsLinked"> & {
  * Use `create(EventsLinkedSchema)` to create a new message.
  */
 export const EventsLinkedSchema: GenMessage<EventsLinked> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 22);
+  messageDesc(file_daybook_event_v1_event, 23);
 
 /**
  * LinkedEvent is what counts of an event that was linked.
@@ -1119,7 +1169,7 @@ export type LinkedEvent = Message<"daybook.event.v1.LinkedEvent"> & {
  * Use `create(LinkedEventSchema)` to create a new message.
  */
 export const LinkedEventSchema: GenMessage<LinkedEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 23);
+  messageDesc(file_daybook_event_v1_event, 24);
 
 /**
  * AnonymousEventsRecorded goes over the bus, on subject `daybook.event.anonymous`, when events were recorded under identifiers
@@ -1148,7 +1198,7 @@ export type AnonymousEventsRecorded = Message<"daybook.event.v1.AnonymousEventsR
  * Use `create(AnonymousEventsRecordedSchema)` to create a new message.
  */
 export const AnonymousEventsRecordedSchema: GenMessage<AnonymousEventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 24);
+  messageDesc(file_daybook_event_v1_event, 25);
 
 /**
  * EventsRecorded goes over the bus, on subject `daybook.event.recorded`, for each batch that was committed: at least
@@ -1184,7 +1234,7 @@ export type EventsRecorded = Message<"daybook.event.v1.EventsRecorded"> & {
  * Use `create(EventsRecordedSchema)` to create a new message.
  */
 export const EventsRecordedSchema: GenMessage<EventsRecorded> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 25);
+  messageDesc(file_daybook_event_v1_event, 26);
 
 /**
  * GetLastEventsRequest names profiles of one property.
@@ -1212,7 +1262,7 @@ export type GetLastEventsRequest = Message<"daybook.event.v1.GetLastEventsReques
  * Use `create(GetLastEventsRequestSchema)` to create a new message.
  */
 export const GetLastEventsRequestSchema: GenMessage<GetLastEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 26);
+  messageDesc(file_daybook_event_v1_event, 27);
 
 /**
  * GetLastEventsResponse holds those that have events.
@@ -1233,7 +1283,7 @@ export type GetLastEventsResponse = Message<"daybook.event.v1.GetLastEventsRespo
  * Use `create(GetLastEventsResponseSchema)` to create a new message.
  */
 export const GetLastEventsResponseSchema: GenMessage<GetLastEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 27);
+  messageDesc(file_daybook_event_v1_event, 28);
 
 /**
  * LastEvent is when something last happened to a profile, other than what the platform recorded itself.
@@ -1261,7 +1311,7 @@ export type LastEvent = Message<"daybook.event.v1.LastEvent"> & {
  * Use `create(LastEventSchema)` to create a new message.
  */
 export const LastEventSchema: GenMessage<LastEvent> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 28);
+  messageDesc(file_daybook_event_v1_event, 29);
 
 /**
  * EventJobItem is one event of a job.
@@ -1296,7 +1346,7 @@ export type EventJobItem = Message<"daybook.event.v1.EventJobItem"> & {
  * Use `create(EventJobItemSchema)` to create a new message.
  */
 export const EventJobItemSchema: GenMessage<EventJobItem> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 29);
+  messageDesc(file_daybook_event_v1_event, 30);
 
 /**
  * CreateEventJobRequest is a job.
@@ -1338,7 +1388,7 @@ export type CreateEventJobRequest = Message<"daybook.event.v1.CreateEventJobRequ
  * Use `create(CreateEventJobRequestSchema)` to create a new message.
  */
 export const CreateEventJobRequestSchema: GenMessage<CreateEventJobRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 30);
+  messageDesc(file_daybook_event_v1_event, 31);
 
 /**
  * CreateEventJobResponse says nothing.
@@ -1353,7 +1403,7 @@ export type CreateEventJobResponse = Message<"daybook.event.v1.CreateEventJobRes
  * Use `create(CreateEventJobResponseSchema)` to create a new message.
  */
 export const CreateEventJobResponseSchema: GenMessage<CreateEventJobResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 31);
+  messageDesc(file_daybook_event_v1_event, 32);
 
 /**
  * EventJob is events that are recorded behind an answer. It is forgotten 7 days after it was made.
@@ -1430,7 +1480,7 @@ export type EventJob = Message<"daybook.event.v1.EventJob"> & {
  * Use `create(EventJobSchema)` to create a new message.
  */
 export const EventJobSchema: GenMessage<EventJob> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 32);
+  messageDesc(file_daybook_event_v1_event, 33);
 
 /**
  * GetEventJobRequest names a job.
@@ -1458,7 +1508,7 @@ export type GetEventJobRequest = Message<"daybook.event.v1.GetEventJobRequest"> 
  * Use `create(GetEventJobRequestSchema)` to create a new message.
  */
 export const GetEventJobRequestSchema: GenMessage<GetEventJobRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 33);
+  messageDesc(file_daybook_event_v1_event, 34);
 
 /**
  * GetEventJobResponse is the job.
@@ -1479,7 +1529,7 @@ export type GetEventJobResponse = Message<"daybook.event.v1.GetEventJobResponse"
  * Use `create(GetEventJobResponseSchema)` to create a new message.
  */
 export const GetEventJobResponseSchema: GenMessage<GetEventJobResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 34);
+  messageDesc(file_daybook_event_v1_event, 35);
 
 /**
  * ListEventJobsRequest asks for one page.
@@ -1528,7 +1578,7 @@ export type ListEventJobsRequest = Message<"daybook.event.v1.ListEventJobsReques
  * Use `create(ListEventJobsRequestSchema)` to create a new message.
  */
 export const ListEventJobsRequestSchema: GenMessage<ListEventJobsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 35);
+  messageDesc(file_daybook_event_v1_event, 36);
 
 /**
  * ListEventJobsResponse is one page.
@@ -1556,7 +1606,7 @@ export type ListEventJobsResponse = Message<"daybook.event.v1.ListEventJobsRespo
  * Use `create(ListEventJobsResponseSchema)` to create a new message.
  */
 export const ListEventJobsResponseSchema: GenMessage<ListEventJobsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 36);
+  messageDesc(file_daybook_event_v1_event, 37);
 
 /**
  * EventJobError is an item that could not be recorded. What the caller sent is not kept.
@@ -1598,7 +1648,7 @@ export type EventJobError = Message<"daybook.event.v1.EventJobError"> & {
  * Use `create(EventJobErrorSchema)` to create a new message.
  */
 export const EventJobErrorSchema: GenMessage<EventJobError> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 37);
+  messageDesc(file_daybook_event_v1_event, 38);
 
 /**
  * ListEventJobErrorsRequest asks for one page.
@@ -1640,7 +1690,7 @@ export type ListEventJobErrorsRequest = Message<"daybook.event.v1.ListEventJobEr
  * Use `create(ListEventJobErrorsRequestSchema)` to create a new message.
  */
 export const ListEventJobErrorsRequestSchema: GenMessage<ListEventJobErrorsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 38);
+  messageDesc(file_daybook_event_v1_event, 39);
 
 /**
  * ListEventJobErrorsResponse is one page.
@@ -1668,7 +1718,7 @@ export type ListEventJobErrorsResponse = Message<"daybook.event.v1.ListEventJobE
  * Use `create(ListEventJobErrorsResponseSchema)` to create a new message.
  */
 export const ListEventJobErrorsResponseSchema: GenMessage<ListEventJobErrorsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 39);
+  messageDesc(file_daybook_event_v1_event, 40);
 
 /**
  * CountProfileEventsRequest names a profile.
@@ -1696,7 +1746,7 @@ export type CountProfileEventsRequest = Message<"daybook.event.v1.CountProfileEv
  * Use `create(CountProfileEventsRequestSchema)` to create a new message.
  */
 export const CountProfileEventsRequestSchema: GenMessage<CountProfileEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 40);
+  messageDesc(file_daybook_event_v1_event, 41);
 
 /**
  * CountProfileEventsResponse says how many there are.
@@ -1724,7 +1774,7 @@ export type CountProfileEventsResponse = Message<"daybook.event.v1.CountProfileE
  * Use `create(CountProfileEventsResponseSchema)` to create a new message.
  */
 export const CountProfileEventsResponseSchema: GenMessage<CountProfileEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 41);
+  messageDesc(file_daybook_event_v1_event, 42);
 
 /**
  * CountRecentEventsRequest says of what time.
@@ -1759,7 +1809,7 @@ export type CountRecentEventsRequest = Message<"daybook.event.v1.CountRecentEven
  * Use `create(CountRecentEventsRequestSchema)` to create a new message.
  */
 export const CountRecentEventsRequestSchema: GenMessage<CountRecentEventsRequest> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 42);
+  messageDesc(file_daybook_event_v1_event, 43);
 
 /**
  * CountRecentEventsResponse says how many there were.
@@ -1795,7 +1845,7 @@ export type CountRecentEventsResponse = Message<"daybook.event.v1.CountRecentEve
  * Use `create(CountRecentEventsResponseSchema)` to create a new message.
  */
 export const CountRecentEventsResponseSchema: GenMessage<CountRecentEventsResponse> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 43);
+  messageDesc(file_daybook_event_v1_event, 44);
 
 /**
  * EventMinute is one minute.
@@ -1823,7 +1873,7 @@ export type EventMinute = Message<"daybook.event.v1.EventMinute"> & {
  * Use `create(EventMinuteSchema)` to create a new message.
  */
 export const EventMinuteSchema: GenMessage<EventMinute> = /*@__PURE__*/
-  messageDesc(file_daybook_event_v1_event, 44);
+  messageDesc(file_daybook_event_v1_event, 45);
 
 /**
  * EventSort is what a list is in order of. Events of one instant are in order of id.

@@ -1,0 +1,47 @@
+/** Idempotency-Keys that a service on this database claims in the transaction that records what was asked. */
+import { DaybookError } from "#shared/values/errors.ts";
+import { digestOfKey } from "#shared/values/key-digest.ts";
+import type { RequestClaims } from "#shared/once/request-claims.ts";
+import { formatMicros } from "#shared/values/time.ts";
+import { findHeldKeys, recordOperations } from "./sql/operations.ts";
+
+/** How long a key is held. */
+export const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
+const keyPattern = /^[\x21-\x7e]{1,255}$/;
+const fingerprintBytes = 32;
+
+export const requestClaims: RequestClaims = {
+  check: checkClaim,
+  async findHeld(database, property, keys, now) {
+    const digests = new Map(keys.map((key) => [digestOfKey(key), key]));
+    const rows = await findHeldKeys(database, [property, formatMicros(now), [...digests.keys()]]);
+    return new Set(rows.map(({ key }) => digests.get(key) ?? ""));
+  },
+  async record(tx, property, recorded, now) {
+    const digests = new Map(recorded.map((one) => [digestOfKey(one.key), one]));
+    const rows = await recordOperations(tx, [
+      property,
+      formatMicros(now),
+      formatMicros(now + ageMaxMicros),
+      [...digests].map(([key, { fingerprint, operation, result, revision }]) => ({
+        key,
+        fingerprint,
+        operation_id: operation,
+        recorded: result,
+        revision,
+      })),
+    ]);
+    return new Set(rows.map(({ key }) => digests.get(key)?.key ?? ""));
+  },
+};
+
+/** @throws DaybookError `parameter_invalid` */
+export function checkClaim(key: string, fingerprint: Uint8Array): void {
+  if (!keyPattern.test(key)) {
+    const message = "A key is 1 to 255 printable ASCII characters without space.";
+    throw new DaybookError("parameter_invalid", message, { param: "key" });
+  }
+  if (fingerprint.length !== fingerprintBytes) {
+    throw new DaybookError("parameter_invalid", "A fingerprint is a SHA-256.", { param: "fingerprint" });
+  }
+}

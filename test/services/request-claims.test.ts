@@ -1,0 +1,99 @@
+/** Idempotency-Keys that the event service claims as it stores an event, where it has them in its own database. */
+import { createHash } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import type { EventInputSchema, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
+import { describeOnce, describeOnMesh, testCall, type TestDaybook } from "../support/daybook.ts";
+import { newEmail } from "../support/people.ts";
+
+type Input = MessageInitShape<typeof EventInputSchema>;
+
+const claimOf = (key: string, request = key) => ({
+  key,
+  fingerprint: createHash("sha256").update(request).digest(),
+  revision: "2026-11-01",
+});
+const eventOf = (more: Pick<Input, "claim" | "dedupeId" | "recorded">): Input => ({
+  type: "a.b",
+  profile: { reference: { case: "identifier", value: newEmail() } },
+  propertiesJson: "{}",
+  source: "test",
+  ...more,
+});
+
+async function record(daybook: TestDaybook, propertyId: string, events: Input[]): Promise<string[]> {
+  const request = { propertyId, events, returnEvents: true };
+  const { results } = await daybook.clients.events.recordEvents(request, testCall);
+  return results.map(nameOf);
+}
+
+/** The code and the field of a refusal, or that the event was recorded. */
+function nameOf({ outcome }: RecordEventResult): string {
+  return outcome.case === "error" ? `${outcome.value.code} ${outcome.value.param}` : "recorded";
+}
+
+describeOnce("claims of requests", (daybook) => {
+  test("store the first event of a key, and nothing for the others: no event, no profile, no other key", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const { clients } = daybook();
+    const events = [
+      eventOf({ claim: claimOf("one") }),
+      eventOf({ claim: claimOf("one"), dedupeId: "free" }),
+      eventOf({ claim: claimOf("two") }),
+      eventOf({}),
+    ];
+    const held = "idempotency_key_in_use claim";
+    expect(await record(daybook(), propertyId, events)).toEqual(["recorded", held, "recorded", "recorded"]);
+    const again = [eventOf({ claim: claimOf("two"), dedupeId: "free" }), eventOf({ dedupeId: "free" })];
+    expect(await record(daybook(), propertyId, again)).toEqual([held, "recorded"]);
+    const { profiles } = await clients.profiles.listProfiles({ propertyId, limit: 100 }, testCall);
+    expect(profiles).toHaveLength(4);
+    const stranger = await daybook().newProperty();
+    expect(await record(daybook(), stranger.propertyId, [eventOf({ claim: claimOf("one") })])).toEqual(["recorded"]);
+  });
+
+  test("race, and each key stores one event", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+    const calls = Array.from({ length: 8 }, (_, call) => {
+      const events = keys.map((key) => eventOf({ claim: claimOf(key, `${key} ${call}`), dedupeId: `${key} ${call}` }));
+      return record(daybook(), propertyId, call % 2 === 0 ? events : events.toReversed());
+    });
+    const outcomes = (await Promise.all(calls)).flat();
+    expect(outcomes.filter((outcome) => outcome === "recorded")).toHaveLength(keys.length);
+    const { events } = await daybook().clients.events.listEvents({ propertyId, type: "a.b", limit: 500 }, testCall);
+    expect(events).toHaveLength(keys.length);
+    // The keys of those that lost are free.
+    const lost = await record(
+      daybook(),
+      propertyId,
+      Array.from({ length: 8 }, (_, call) => eventOf({ dedupeId: `k0 ${call}` })),
+    );
+    expect(lost.filter((outcome) => outcome === "recorded")).toHaveLength(8);
+  });
+
+  test("are checked", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const { key, fingerprint, revision } = claimOf("checked");
+    const refused = await record(daybook(), propertyId, [
+      eventOf({ claim: { key: "", fingerprint, revision } }),
+      eventOf({ claim: { key: "a b", fingerprint, revision } }),
+      eventOf({ claim: { key: "x".repeat(256), fingerprint, revision } }),
+      eventOf({ claim: { key, fingerprint: fingerprint.subarray(1), revision } }),
+      eventOf({ claim: { key, fingerprint, revision: "2".repeat(21) } }),
+      eventOf({ recorded: "" }),
+      eventOf({ recorded: "[]" }),
+      eventOf({ recorded: '{"id":"evt"}' }),
+    ]);
+    const params = ["key", "key", "key", "fingerprint", "claim", "recorded", "recorded", "recorded"];
+    expect(refused).toEqual(params.map((param) => `parameter_invalid ${param}`));
+  });
+});
+
+describeOnMesh("claims of requests", (daybook) => {
+  test("are refused by a service that does not have the keys", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const events = [eventOf({ claim: claimOf("one") }), eventOf({})];
+    expect(await record(daybook(), propertyId, events)).toEqual(["parameter_invalid claim", "recorded"]);
+  });
+});
