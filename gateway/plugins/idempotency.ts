@@ -6,7 +6,7 @@
  * Where the event service has the keys in its own database, it claims that of a request for one event as it stores the
  * event, and what it recorded stands in place of the answer. A key that it finds held is claimed like every other.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { fastifyPlugin } from "fastify-plugin";
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
@@ -196,10 +196,8 @@ export function maySeeValues(request: FastifyRequest): boolean {
 
 /** Identifies the request without its API key, so that a retry with a new API key matches. */
 function fingerprintOf(request: FastifyRequest): Buffer {
-  return createHash("sha256")
-    .update(JSON.stringify([request.method, request.raw.url]))
-    .update(request.bodyBytes ?? "")
-    .digest();
+  const head = JSON.stringify([request.method, request.raw.url]);
+  return hash("sha256", Buffer.concat([Buffer.from(head), request.bodyBytes ?? Buffer.alloc(0)]), "buffer");
 }
 
 /** Replays the stored answer with the new request id, masked for a key that may not see identifier values. */

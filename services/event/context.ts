@@ -2,10 +2,10 @@ import type { Client } from "@connectrpc/connect";
 import type { IdentityService } from "#proto/daybook/identity/v1/identity_pb.ts";
 import type { PrivacyService } from "#proto/daybook/profile/v1/privacy_pb.ts";
 import type { ProfileService } from "#proto/daybook/profile/v1/profile_pb.ts";
-import type { RequestClaims } from "#shared/once/request-claims.ts";
 import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import type { ServiceContext } from "#shared/process/service.ts";
 import type { LowWatermark } from "./low-watermark.ts";
+import type { Requests } from "./requests.ts";
 import type { EventTypes } from "./types.ts";
 
 /** Dependencies of the RPCs, consumers and jobs of this service. */
@@ -15,7 +15,7 @@ export interface EventContext extends ServiceContext {
   /** Stores the answers to requests with an Idempotency-Key. */
   identity: Client<typeof IdentityService>;
   /** Claims Idempotency-Keys, if this database has them. */
-  requestClaims: RequestClaims | undefined;
+  requests: Requests | undefined;
   /** Takes reports of what was counted and emptied for privacy requests. */
   privacy: Client<typeof PrivacyService>;
   relay: OutboxRelay;

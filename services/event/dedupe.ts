@@ -10,7 +10,7 @@ import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
 import { uniqueKey } from "./domain/unique-key.ts";
 import { toEvent } from "./mapping.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
-import { claimKeys, findKeys, releaseKeys, type KeyKind } from "./sql/dedupe-keys.ts";
+import { claimKeys, findKeys, releaseKeys, type KeyClaims, type KeyKind } from "./sql/dedupe-keys.ts";
 import { readEvents } from "./sql/events.ts";
 
 /** The event that holds a key of an item. */
@@ -138,6 +138,9 @@ function toForgotten({ kind, event_id: id }: { kind: KeyKind; event_id: Uuid }, 
   });
 }
 
+/** An item, and the id of its event. */
+type Claimant = Keyed & { id: Uuid };
+
 /** A key, and the event that claims it. */
 interface Claim extends Key {
   eventId: Uuid;
@@ -151,17 +154,28 @@ async function claimFirst(
   now: Micros,
 ): Promise<Map<string, Claim>> {
   const first = new Map(claims.toReversed().map((claim) => [keyName(claim), claim]));
-  const wanted = [...first.values()];
-  const rows = wanted.map(({ kind, key, eventId, fingerprint }) => ({
+  const granted = await claimKeys(database, [property, formatMicros(now), toRows([...first.values()], now)]);
+  const names = new Set(granted.map(keyName));
+  return new Map([...first].filter(([name]) => names.has(name)));
+}
+
+function toRows(claims: readonly Claim[], now: Micros): KeyClaims {
+  return claims.map(({ kind, key, eventId, fingerprint }) => ({
     kind,
     key,
     event_id: eventId,
     fingerprint,
     expires_at: keyExpiry(kind, now),
   }));
-  const granted = await claimKeys(database, [property, formatMicros(now), rows]);
-  const names = new Set(granted.map(keyName));
-  return new Map([...first].filter(([name]) => names.has(name)));
+}
+
+/** The claims of the keys of items, each for the event of its id. */
+export function toClaims(items: readonly Claimant[], now: Micros): KeyClaims {
+  return toRows(items.flatMap(claimsOf), now);
+}
+
+function claimsOf(item: Claimant): Claim[] {
+  return keysOf(item).map((key) => ({ ...key, eventId: item.id }));
 }
 
 /**
@@ -172,10 +186,10 @@ async function claimFirst(
 export async function claimAll(
   tx: Transaction,
   property: Uuid,
-  items: readonly (Keyed & { id: Uuid })[],
+  items: readonly Claimant[],
   now: Micros,
 ): Promise<boolean[]> {
-  const claims = items.map((item) => keysOf(item).map((key) => ({ ...key, eventId: item.id })));
+  const claims = items.map(claimsOf);
   if (claims.flat().length === 0) return items.map(() => true);
   const granted = await claimFirst(tx, property, claims.flat(), now);
   const isGranted = (wanted: Claim): boolean => granted.get(keyName(wanted))?.eventId === wanted.eventId;

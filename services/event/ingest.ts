@@ -10,6 +10,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import { count } from "#shared/values/count.ts";
 import { DaybookError, settleNow } from "#shared/values/errors.ts";
 import { decodeId, encodeId, type Uuid } from "#shared/values/ids.ts";
+import { makesProfile } from "#shared/values/identifiers.ts";
 import { metricsMax } from "#shared/values/limits.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey } from "./dedupe.ts";
@@ -17,7 +18,7 @@ import { prepareEvent, type PreparedEvent } from "./domain/prepare.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 import { checkHeld } from "./low-watermark.ts";
 import { toEvent } from "./mapping.ts";
-import { addFormerProfiles, resolveProfiles } from "./resolving.ts";
+import { addFormerProfiles, resolveProfiles, type Resolution } from "./resolving.ts";
 import { readRecorded, readRequest, requestHeld } from "./requests.ts";
 import { readEvents } from "./sql/events.ts";
 import { storeEvents } from "./storing.ts";
@@ -86,7 +87,7 @@ export function ingest(
 }
 
 async function storeOnce(ingestion: Ingestion, items: readonly Checked[]): Promise<void> {
-  const free = await skipHeld(ingestion, await refuseHeldRequests(ingestion, items));
+  const free = await skipHeld(ingestion, await refuseRepeatedRequests(ingestion, items));
   // Types before profiles, because an event that is refused must not create a profile.
   const resolved = await resolve(ingestion, await refuseTypes(ingestion, free));
   // A unique_id is a key only together with its profile.
@@ -108,7 +109,7 @@ async function check({ context, now, outcomes }: Ingestion, inputs: readonly Eve
       const { operationId, recorded } = input;
       // The outcome of an item whose request was done before.
       if (recorded !== undefined) return { ...readRecorded(recorded, input), isKnown: false, replayed: false };
-      const request = readRequest(input, context.requestClaims);
+      const request = readRequest(input, context.requests);
       const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
       return { ...prepareEvent(input, now), operation, at, input, request };
     });
@@ -118,16 +119,25 @@ async function check({ context, now, outcomes }: Ingestion, inputs: readonly Eve
   return checked;
 }
 
-/** Settles the items whose requests have a key that is held, or that an item before them has. */
-async function refuseHeldRequests(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
-  const { context, property, now, outcomes } = ingestion;
+/** Settles the items whose requests have the key of an item before them, or a held one if keys were held of late. */
+async function refuseRepeatedRequests(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
+  const { context, outcomes } = ingestion;
   const first = new Map(items.toReversed().flatMap((item) => (item.request ? [[item.request.key, item]] : [])));
-  if (!context.requestClaims || first.size === 0) return [...items];
-  const held = await context.requestClaims.findHeld(context.database, property, [...first.keys()], now);
+  if (first.size === 0) return [...items];
   for (const item of items) {
-    const { request, at } = item;
-    if (request && (held.has(request.key) || first.get(request.key) !== item)) outcomes[at] = requestHeld();
+    if (item.request && first.get(item.request.key) !== item) outcomes[item.at] = requestHeld();
   }
+  const open = stillOpen(ingestion, items);
+  return context.requests?.looksFirst() ? refuseHeldRequests(ingestion, open) : open;
+}
+
+/** Settles the items whose requests have a key that is held. */
+async function refuseHeldRequests<Item extends Checked>(ingestion: Ingestion, items: readonly Item[]): Promise<Item[]> {
+  const { context, property, now, outcomes } = ingestion;
+  const keys = items.flatMap(({ request }) => request?.key ?? []);
+  if (!context.requests || keys.length === 0) return [...items];
+  const held = await context.requests.findHeld(context.database, property, keys, now);
+  for (const { request, at } of items) if (request && held.has(request.key)) outcomes[at] = requestHeld();
   return stillOpen(ingestion, items);
 }
 
@@ -171,11 +181,10 @@ async function refuseTypes(ingestion: Ingestion, items: readonly Checked[]): Pro
 /** Resolves the profiles of items, and settles the items that have an invalid reference. */
 async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise<Resolved[]> {
   const { context, property, options, outcomes } = ingestion;
-  const references = items.map(({ input }) => input.profile ?? {});
-  const resolutions = await resolveProfiles(context, property, references, options);
+  const resolutions = await resolveAll(ingestion, items);
   const resolved: Resolved[] = [];
-  for (const [index, item] of items.entries()) {
-    const resolution = resolutions[index];
+  for (const item of stillOpen(ingestion, items)) {
+    const resolution = resolutions.get(item);
     if (!resolution) throw new Error("a reference was not answered");
     if (resolution instanceof DaybookError) outcomes[item.at] = resolution;
     else resolved.push({ ...item, ...resolution, id: item.operation });
@@ -187,6 +196,29 @@ async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise
     options,
   );
   return resolved;
+}
+
+/** A request whose key is held makes no profile: before any is made, the keys are looked up. */
+async function resolveAll(
+  ingestion: Ingestion,
+  items: readonly Checked[],
+): Promise<Map<Checked, Resolution | DaybookError>> {
+  const { context, property, options } = ingestion;
+  const resolutions = new Map<Checked, Resolution | DaybookError>();
+  const resolveSome = async (some: readonly Checked[], findOnly: boolean): Promise<void> => {
+    const references = some.map(({ input }) => input.profile ?? {});
+    const found = await resolveProfiles(context, property, references, options, { findOnly });
+    for (const [index, resolution] of found.entries()) resolutions.set(some[index] as Checked, resolution);
+  };
+  const findOnly = items.some(({ request }) => request);
+  await resolveSome(items, findOnly);
+  if (!findOnly) return resolutions;
+  const isNew = (item: Checked): boolean => {
+    const resolution = resolutions.get(item);
+    return resolution !== undefined && "identifier" in resolution && makesProfile(resolution.identifier?.type ?? "");
+  };
+  await resolveSome(await refuseHeldRequests(ingestion, items.filter(isNew)), false);
+  return resolutions;
 }
 
 /** Stores items, and settles those that got all of their keys. */

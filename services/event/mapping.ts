@@ -1,9 +1,28 @@
-/** Converts rows to messages. */
+/** Converts events to rows, and rows to messages. */
 import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
-import { encodeId } from "#shared/values/ids.ts";
+import type { Micros } from "#shared/values/clock.ts";
+import { encodeId, newUuid } from "#shared/values/ids.ts";
 import { toTimestamp } from "#shared/values/time.ts";
+import type { ResolvedEvent } from "./domain/resolved.ts";
 import type { EventRow } from "./sql/events.ts";
+
+/** @param now its received_at. */
+export function toRow(item: ResolvedEvent, now: Micros): EventRow {
+  return {
+    id: item.id ?? newUuid(),
+    type: item.type,
+    profile_id: item.profileId,
+    properties: item.properties,
+    value: item.money?.value ?? null,
+    currency: item.money?.currency ?? null,
+    occurred_at: item.occurredAt,
+    received_at: now,
+    dedupe_id: item.dedupeId ?? null,
+    source: item.source,
+    backfill: item.backfill,
+  };
+}
 
 export function toEvent(row: EventRow): Event {
   return create(EventSchema, {

@@ -7,14 +7,39 @@ import type { Micros } from "#shared/values/clock.ts";
 import type { Transaction } from "#shared/database/postgres.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import type { Uuid } from "#shared/values/ids.ts";
-import type { RequestClaims } from "#shared/once/request-claims.ts";
-import { toEvent } from "./mapping.ts";
-import type { EventRow } from "./sql/events.ts";
+import type { RecordedRequest, RequestClaims } from "#shared/once/request-claims.ts";
+import { prepareEvent } from "./domain/prepare.ts";
+import { toEvent, toRow } from "./mapping.ts";
+import { insertEventsWithRequests, type EventRow } from "./sql/events.ts";
 
-/** Written down as JSON. */
-interface WrittenEvent extends Omit<EventRow, "properties" | "dedupe_id"> {
+/** What is written down, as JSON. */
+interface WrittenEvent extends Pick<EventRow, "id" | "profile_id" | "received_at"> {
   /** TypeID of the merged profile that the request named. */
   resolved_from?: string | undefined;
+}
+
+export interface Requests extends RequestClaims {
+  /** Stores events, and claims keys of events and of their requests. */
+  insertWithEvents: ReturnType<typeof insertEventsWithRequests>;
+  /** Notes that a key was held, which storing an event found out at the cost of storing it twice. */
+  noteHeld(): void;
+  /** Whether keys are looked up before events are stored, as one was held lately. */
+  looksFirst(): boolean;
+}
+
+// Calls that look first after one in which a key was held.
+const lookingCalls = 100;
+
+export function createRequests(claims: RequestClaims): Requests {
+  let left = 0;
+  return {
+    ...claims,
+    insertWithEvents: insertEventsWithRequests(claims),
+    noteHeld() {
+      left = lookingCalls;
+    },
+    looksFirst: () => left > 0 && left-- > 0,
+  };
 }
 
 /** An event that is stored for a request, and the request's claim if it has one. */
@@ -44,13 +69,16 @@ export function readRequest(
  * The event of a repeated request, as it was written down.
  * @throws DaybookError `parameter_invalid` for a text that this service did not write.
  */
-export function readRecorded(
-  text: string,
-  { propertiesJson: properties, dedupeId }: EventInput,
-): { event: Event; resolvedFrom: string | undefined } {
+export function readRecorded(text: string, input: EventInput): { event: Event; resolvedFrom: string | undefined } {
   try {
-    const { resolved_from: resolvedFrom, ...row } = JSON.parse(text) as WrittenEvent;
-    return { event: toEvent({ ...row, properties, dedupe_id: dedupeId ?? null }), resolvedFrom };
+    const {
+      id,
+      profile_id: profileId,
+      received_at: now,
+      resolved_from: resolvedFrom,
+    } = JSON.parse(text) as WrittenEvent;
+    const event = { ...prepareEvent(input, now), id, profileId, identifier: null };
+    return { event: toEvent(toRow(event, now)), resolvedFrom };
   } catch (cause) {
     throw new DaybookError("parameter_invalid", "It was not recorded here.", { param: "recorded", cause });
   }
@@ -58,24 +86,28 @@ export function readRecorded(
 
 /** Claims the keys of the requests that events are stored for. @returns those whose keys are held. */
 export async function claimRequests<One extends Recorded>(
-  claims: RequestClaims | undefined,
+  claims: Requests | undefined,
   tx: Transaction,
   property: Uuid,
   recorded: readonly One[],
   now: Micros,
 ): Promise<Set<One>> {
-  const wanted = recorded.flatMap((one) => {
-    const { item, row } = one;
-    return item.request ? [{ one, ...item.request, operation: row.id, result: writeDown(row, item.resolvedFrom) }] : [];
-  });
+  const wanted = toRequests(recorded);
   if (!claims || wanted.length === 0) return new Set();
   const granted = await claims.record(tx, property, wanted, now);
-  return new Set(wanted.flatMap(({ one, key }) => (granted.has(key) ? [] : one)));
+  if (granted.size < wanted.length) claims.noteHeld();
+  return new Set(recorded.filter(({ item }) => item.request && !granted.has(item.request.key)));
 }
 
-/** What is undefined is left out. */
-function writeDown(row: EventRow, resolvedFrom: string | undefined): string {
-  return JSON.stringify({ ...row, properties: undefined, dedupe_id: undefined, resolved_from: resolvedFrom });
+/** The requests that events are stored for. */
+export function toRequests(recorded: readonly Recorded[]): RecordedRequest[] {
+  return recorded.flatMap(({ item: { request, resolvedFrom }, row }) =>
+    request ? [{ ...request, operation: row.id, result: writeDown(row, resolvedFrom) }] : [],
+  );
+}
+
+function writeDown({ id, profile_id, received_at }: EventRow, resolved_from: string | undefined): string {
+  return JSON.stringify({ id, profile_id, received_at, resolved_from } satisfies WrittenEvent);
 }
 
 export function requestHeld(): DaybookError {

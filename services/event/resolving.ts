@@ -9,18 +9,23 @@ import type { EventContext } from "./context.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 
 /** The profile of an event. `resolvedFrom` is the TypeID of the merged profile that the event named, if any. */
-type Resolution = Pick<ResolvedEvent, "profileId" | "identifier"> & { resolvedFrom: string | undefined };
+export type Resolution = Pick<ResolvedEvent, "profileId" | "identifier"> & { resolvedFrom: string | undefined };
 
-/** Finds the profiles that events refer to. @returns for each reference, in order, its profile or the error. */
+/**
+ * Finds the profiles that events refer to, and makes one for an email or phone that nobody has.
+ * @param findOnly to make none.
+ * @returns for each reference, in order, its profile or the error.
+ */
 export async function resolveProfiles(
   { profiles }: EventContext,
   property: Uuid,
   references: MessageInitShape<typeof ProfileReferenceSchema>[],
   options: CallOptions,
+  { findOnly = false } = {},
 ): Promise<(Resolution | DaybookError)[]> {
   if (references.length === 0) return [];
   const propertyId = encodeId("prop", property);
-  const { resolutions } = await profiles.resolveProfiles({ propertyId, references }, options);
+  const { resolutions } = await profiles.resolveProfiles({ propertyId, references, findOnly }, options);
   return resolutions.map(toResolution);
 }
 

@@ -21,6 +21,7 @@ import type { EventContext } from "./context.ts";
 import { createEventJobs, eventJobs } from "./jobs.ts";
 import { createPartitions, deleteExpired, detachOld, maintenanceIntervalMs } from "./maintenance.ts";
 import { createLowWatermark } from "./low-watermark.ts";
+import { createRequests } from "./requests.ts";
 import { forgetRejected } from "./rejected-retention.ts";
 import { writesRejectedSubject } from "./rejected-subjects.ts";
 import { startReports } from "./reporting.ts";
@@ -71,7 +72,8 @@ export function createEvent(
   const { database, clock, log } = serviceContext;
   const watermark = createLowWatermark(database, clock, log);
   const types = createEventTypes(database);
-  const context: EventContext = { ...serviceContext, ...clients, requestClaims, relay, watermark, types };
+  const requests = requestClaims && createRequests(requestClaims);
+  const context: EventContext = { ...serviceContext, ...clients, requests, relay, watermark, types };
   const jobs = createEventJobs(context);
   return {
     routes(router) {

@@ -4,15 +4,15 @@ import { AnonymousEventsRecordedSchema, EventsRecordedSchema, type Event } from 
 import type { Micros } from "#shared/values/clock.ts";
 import type { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
-import type { RequestClaims } from "#shared/once/request-claims.ts";
-import { withTransaction, type Database, type Queryable } from "#shared/database/postgres.ts";
+import { withTransaction, type Database } from "#shared/database/postgres.ts";
+import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
 import { withTrace } from "#shared/tracing/messages.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { claimAll, hasKeys, releaseAll } from "./dedupe.ts";
+import { claimAll, hasKeys, releaseAll, toClaims } from "./dedupe.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
-import { toEvent } from "./mapping.ts";
-import { claimRequests, requestHeld } from "./requests.ts";
-import { insertEvents, type EventRow } from "./sql/events.ts";
+import { toEvent, toRow } from "./mapping.ts";
+import { claimRequests, requestHeld, toRequests, type Requests } from "./requests.ts";
+import { insertEvents, insertEventsWithKeys, type EventRow, type Insertion } from "./sql/events.ts";
 
 /** An event in each of its forms. */
 interface Draft {
@@ -43,7 +43,7 @@ interface Message {
  * `idempotency_key_in_use` when that of its request is held.
  */
 export async function storeEvents(
-  { database, requestClaims }: { database: Database; requestClaims?: RequestClaims | undefined },
+  { database, requests }: { database: Database; requests?: Requests | undefined },
   property: Uuid,
   items: readonly ResolvedEvent[],
   now: Micros,
@@ -52,22 +52,25 @@ export async function storeEvents(
     const row = toRow(item, now);
     return { item, row, event: toEvent(row) };
   });
-  if (!items.some((item) => hasKeys(item) || item.request)) {
-    await insert(database, property, drafts, now);
+  try {
+    await insertAll(database, requests, property, drafts, now);
     return drafts.map(({ event }) => event);
+  } catch (error) {
+    // One of the keys is held, or has expired; or a deadlock, as the order of claims is another below.
+    if (!items.some((item) => hasKeys(item) || item.request)) throw error;
+    if (!isUniqueViolation(error) && !isTransient(error)) throw error;
   }
   return withTransaction(database, async (tx) => {
-    const claimants = drafts.map(({ item, row }) => ({ ...item, id: row.id }));
-    const granted = await claimAll(tx, property, claimants, now);
+    const granted = await claimAll(tx, property, drafts.map(toClaimant), now);
     const first = drafts.filter((_, index) => granted[index]);
-    const held = await claimRequests(requestClaims, tx, property, first, now);
+    const held = await claimRequests(requests, tx, property, first, now);
     await releaseAll(
       tx,
       property,
       [...held].map(({ item }) => item),
     );
     const free = first.filter((draft) => !held.has(draft));
-    if (free.length > 0) await insert(tx, property, free, now);
+    if (free.length > 0) await insertEvents(tx, toInsertion(property, free, now));
     return drafts.map((draft, index) => {
       if (held.has(draft)) return requestHeld();
       return granted[index] ? draft.event : undefined;
@@ -75,39 +78,40 @@ export async function storeEvents(
   });
 }
 
-async function insert(database: Queryable, property: Uuid, drafts: readonly Draft[], now: Micros): Promise<void> {
+/** Inserts events and claims their keys in one statement. It fails as a whole if one of the keys is held. */
+async function insertAll(
+  database: Database,
+  requests: Requests | undefined,
+  property: Uuid,
+  drafts: readonly Draft[],
+  now: Micros,
+): Promise<void> {
+  const insertion = toInsertion(property, drafts, now);
+  const keys = toClaims(drafts.map(toClaimant), now);
+  const claimed = requests ? requests.toRows(toRequests(drafts), now) : [];
+  if (requests && claimed.length > 0) await requests.insertWithEvents(database, [...insertion, keys, claimed]);
+  else if (keys.length > 0) await insertEventsWithKeys(database, [...insertion, keys]);
+  else await insertEvents(database, insertion);
+}
+
+function toClaimant({ item, row }: Draft): ResolvedEvent & { id: Uuid } {
+  return { ...item, id: row.id };
+}
+
+/** The parameters of the statements that insert events. */
+function toInsertion(property: Uuid, drafts: readonly Draft[], now: Micros): Insertion {
   // The message contains the metric name; the table does not.
   const events = drafts.map(({ item: { metricName }, event }) =>
     metricName === undefined ? event : { ...event, metricName },
   );
   const anonymous = drafts.filter(({ item }) => item.identifier !== null).map(({ event }) => event.id);
   const messages = [...toMessages(property, events), ...anonymousMessages(property, anonymous)];
-  await insertEvents(database, [
-    property,
-    formatMicros(now),
-    drafts.map(({ item: { identifier }, row }) => ({
-      ...row,
-      identifier_type: identifier?.type ?? null,
-      identifier_value: identifier?.value ?? null,
-    })),
-    messages,
-  ]);
-}
-
-function toRow(item: ResolvedEvent, now: Micros): EventRow {
-  return {
-    id: item.id ?? newUuid(),
-    type: item.type,
-    profile_id: item.profileId,
-    properties: item.properties,
-    value: item.money?.value ?? null,
-    currency: item.money?.currency ?? null,
-    occurred_at: item.occurredAt,
-    received_at: now,
-    dedupe_id: item.dedupeId ?? null,
-    source: item.source,
-    backfill: item.backfill,
-  };
+  const rows = drafts.map(({ item: { identifier }, row }) => ({
+    ...row,
+    identifier_type: identifier?.type ?? null,
+    identifier_value: identifier?.value ?? null,
+  }));
+  return [property, formatMicros(now), rows, messages];
 }
 
 /** Packs events into as few messages as their size allows. */

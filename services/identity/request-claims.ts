@@ -1,9 +1,10 @@
 /** Idempotency-Keys that a service on this database claims in the transaction that records what was asked. */
+import type { Micros } from "#shared/values/clock.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { digestOfKey } from "#shared/values/key-digest.ts";
-import type { RequestClaims } from "#shared/once/request-claims.ts";
+import type { RecordedRequest, RecordedRow, RequestClaims } from "#shared/once/request-claims.ts";
 import { formatMicros } from "#shared/values/time.ts";
-import { findHeldKeys, recordOperations } from "./sql/operations.ts";
+import { findHeldKeys, insertRecorded, recordedColumns, recordOperations } from "./sql/operations.ts";
 
 /** How long a key is held. */
 export const ageMaxMicros = 24 * 60 * 60 * 1_000_000;
@@ -17,23 +18,26 @@ export const requestClaims: RequestClaims = {
     const rows = await findHeldKeys(database, [property, formatMicros(now), [...digests.keys()]]);
     return new Set(rows.map(({ key }) => digests.get(key) ?? ""));
   },
-  async record(tx, property, recorded, now) {
-    const digests = new Map(recorded.map((one) => [digestOfKey(one.key), one]));
-    const rows = await recordOperations(tx, [
-      property,
-      formatMicros(now),
-      formatMicros(now + ageMaxMicros),
-      [...digests].map(([key, { fingerprint, operation, result, revision }]) => ({
-        key,
-        fingerprint,
-        operation_id: operation,
-        recorded: result,
-        revision,
-      })),
-    ]);
-    return new Set(rows.map(({ key }) => digests.get(key)?.key ?? ""));
+  toRows,
+  insertion: { columns: recordedColumns, text: insertRecorded },
+  async record(tx, property, requests, now) {
+    const rows = await recordOperations(tx, [property, formatMicros(now), toRows(requests, now)]);
+    const granted = new Set(rows.map(({ key }) => key));
+    return new Set(requests.flatMap(({ key }) => (granted.has(digestOfKey(key)) ? [key] : [])));
   },
 };
+
+function toRows(requests: readonly RecordedRequest[], now: Micros): RecordedRow[] {
+  const expires_at = formatMicros(now + ageMaxMicros);
+  return requests.map(({ key, fingerprint, operation, result, revision }) => ({
+    key: digestOfKey(key),
+    fingerprint,
+    operation_id: operation,
+    expires_at,
+    recorded: result,
+    revision,
+  }));
+}
 
 /** @throws DaybookError `parameter_invalid` */
 export function checkClaim(key: string, fingerprint: Uint8Array): void {

@@ -85,7 +85,7 @@ import {
   storeArtifact,
   trimArtifacts,
 } from "../../services/identity/sql/oauth-artifacts.ts";
-import { findOperations } from "../../services/identity/sql/operations.ts";
+import { findHeldKeys, findOperations, forgetRecorded } from "../../services/identity/sql/operations.ts";
 import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { countByDay, sumActivity } from "../../services/metric/sql/activity.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
@@ -441,6 +441,8 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["tokens beyond those that are kept", (db) => trimArtifacts(db, [id, "access_token", 10_000])],
   ["tokens of a grant that ended", (db) => deleteArtifactsOfGrant(db, [id])],
   ["answers of operations", (db) => findOperations(db, [now, [{ property_id: id, key: "a" }]])],
+  ["keys that are held", (db) => findHeldKeys(db, [id, now, ["a", "b"]])],
+  ["what was recorded of events", (db) => forgetRecorded(db, [id, [highestUuid, id]])],
   ["privacy requests", (db) => listRequests(db, privacyRequests)],
   [
     "privacy requests after one",

@@ -34,27 +34,34 @@ export const findKeys = statement<[property: Uuid, now: Instant, keys: Rows<type
   wanted,
 );
 
-const claims = columns(3, {
-  kind: "text",
-  key: "text",
-  event_id: "uuid",
-  fingerprint: "bytea?",
-  expires_at: "timestamptz",
-});
+/** The columns of claims, from a parameter on. */
+export const claimColumns = (first: number) =>
+  columns(first, { kind: "text", key: "text", event_id: "uuid", fingerprint: "bytea?", expires_at: "timestamptz" });
+
+export type KeyClaims = Rows<ReturnType<typeof claimColumns>>;
 
 /**
- * Claims free keys; a held key gives no row. Waits for concurrent claims of the same keys, in the order of the keys, so
- * that two claims never deadlock. The instant is a column of the row, because no parameter may stand in ON CONFLICT.
+ * Inserts claims of the property $1 at the instant $2. Waits for concurrent claims of the same keys, in the order of
+ * the keys, so that two claims never deadlock.
+ */
+export const insertClaims = (claims: ReturnType<typeof claimColumns>): string =>
+  `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, claimed_at, expires_at)
+   SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, $2, c.expires_at
+   FROM ${claims.as("c")}
+   ORDER BY c.kind, c.key`;
+
+const claims = claimColumns(3);
+
+/**
+ * Claims free keys; a held key gives no row. The instant is a column of the row, because no parameter may stand in ON
+ * CONFLICT.
  */
 export const claimKeys = statement<
   [property: Uuid, now: Instant, claims: Rows<typeof claims>],
   { kind: KeyKind; key: string }
 >(
   "event.dedupe_keys.claim",
-  `INSERT INTO event.dedupe_keys AS held (property_id, kind, key, event_id, fingerprint, claimed_at, expires_at)
-   SELECT $1, c.kind, c.key, c.event_id, c.fingerprint, $2, c.expires_at
-   FROM ${claims.as("c")}
-   ORDER BY c.kind, c.key
+  `${insertClaims(claims)}
    ON CONFLICT (property_id, kind, key) DO UPDATE
      SET event_id = excluded.event_id, fingerprint = excluded.fingerprint, claimed_at = excluded.claimed_at,
          expires_at = excluded.expires_at

@@ -103,7 +103,7 @@ CREATE TABLE identity.operations (
 );
 CREATE INDEX operations_expiry ON identity.operations (expires_at);
 -- Redacting an event deletes what was recorded. The subject of an answer is the event; here the operation is.
-CREATE INDEX operations_recorded ON identity.operations (operation_id) WHERE recorded IS NOT NULL;
+CREATE INDEX operations_recorded ON identity.operations (property_id, operation_id) WHERE recorded IS NOT NULL;
 -- Without a pending list, because one request would have to flush it for many.
 CREATE INDEX operations_subjects ON identity.operations USING gin (subjects) WITH (fastupdate = off) WHERE subjects IS NOT NULL;
 

@@ -1,6 +1,7 @@
 /** Idempotency-Keys and their operations. All keys here are digests, see key-digest.ts. */
-import { columns, type Rows } from "#shared/database/columns.ts";
+import { columns, type Columns, type Rows } from "#shared/database/columns.ts";
 import { plannedStatement, statement } from "#shared/database/postgres.ts";
+import type { RecordedRow } from "#shared/once/request-claims.ts";
 import type { Uuid } from "#shared/values/ids.ts";
 import type { Instant } from "#shared/values/time.ts";
 
@@ -62,28 +63,36 @@ export const claimOperations = statement<
   claims,
 );
 
-const recorded = columns(4, {
-  key: "text",
-  fingerprint: "bytea",
-  operation_id: "uuid",
-  recorded: "text",
-  revision: "text",
-});
+/** The columns of what was recorded, from a parameter on. */
+export const recordedColumns = (first: number): Columns<RecordedRow> =>
+  columns(first, {
+    key: "text",
+    fingerprint: "bytea",
+    operation_id: "uuid",
+    expires_at: "timestamptz",
+    recorded: "text",
+    revision: "text",
+  });
+
+/** Inserts claims of the property $1 at the instant $2, with what was recorded. Ordered like claims. */
+export const insertRecorded = (rows: Columns<RecordedRow>): string =>
+  `INSERT INTO identity.operations AS o
+     (property_id, key, fingerprint, operation_id, claimed_at, leased_until, expires_at, recorded, revision)
+   SELECT $1, r.key, r.fingerprint, r.operation_id, $2, $2, r.expires_at, r.recorded, r.revision
+   FROM ${rows.as("r")}
+   ORDER BY r.key`;
+
+const recorded = recordedColumns(3);
 
 /**
- * Claims free keys with what was recorded for them. A held key gives no row. Keys must be distinct; ordered like
- * claims.
+ * Claims free keys with what was recorded for them. A held key gives no row. Keys must be distinct.
  */
 export const recordOperations = statement<
-  [property: Uuid, now: Instant, expiresAt: Instant, operations: Rows<typeof recorded>],
+  [property: Uuid, now: Instant, operations: readonly RecordedRow[]],
   { key: string }
 >(
   "identity.operations.record",
-  `INSERT INTO identity.operations AS o
-     (property_id, key, fingerprint, operation_id, claimed_at, leased_until, expires_at, recorded, revision)
-   SELECT $1, r.key, r.fingerprint, r.operation_id, $2, $2, $3, r.recorded, r.revision
-   FROM ${recorded.as("r")}
-   ORDER BY r.key
+  `${insertRecorded(recorded)}
    ON CONFLICT (property_id, key) DO UPDATE SET
      fingerprint = excluded.fingerprint, operation_id = excluded.operation_id, attempt = 1,
      claimed_at = excluded.claimed_at, leased_until = excluded.leased_until, expires_at = excluded.expires_at,

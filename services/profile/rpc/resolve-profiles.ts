@@ -28,14 +28,14 @@ const referencesMax = 1000;
 const attemptsMax = 5;
 
 export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof ProfileService>["resolveProfiles"] {
-  return async ({ propertyId, references }) => {
+  return async ({ propertyId, references, findOnly }) => {
     checkItemCount(references.length, referencesMax, "references");
     const property = decodeId("prop", propertyId, "property_id");
     const readings = references.map(read);
     const identifiers = readings.flatMap((reading) => (reading.kind === "identifier" ? [reading.identifier] : []));
     const ids = readings.flatMap((reading) => (reading.kind === "id" ? [reading.uuid] : []));
     const [{ owners, suppressed }, known] = await Promise.all([
-      findOrCreateOwners(context, property, identifiers),
+      findOrCreateOwners(context, property, identifiers, findOnly),
       findKnown(context.database, property, ids),
     ]);
     return create(ResolveProfilesResponseSchema, {
@@ -138,6 +138,7 @@ async function findOrCreateOwners(
   context: ProfileContext,
   property: Uuid,
   identifiers: readonly NormalIdentifier[],
+  findOnly: boolean,
 ): Promise<Found> {
   const owners = new Map<string, Uuid>();
   const suppressed = new Set<string>();
@@ -152,7 +153,7 @@ async function findOrCreateOwners(
       if (row.profile_id === null) suppressed.add(identifierKey(row));
       else owners.set(identifierKey(row), row.profile_id);
     }
-    const creatable = missing().filter(({ type }) => makesProfile(type));
+    const creatable = findOnly ? [] : missing().filter(({ type }) => makesProfile(type));
     if (creatable.length === 0) return { owners, suppressed };
     if (attempt > attemptsMax) throw new Error("identifiers kept changing hands");
     for (const row of await createFor(context, property, creatable)) owners.set(identifierKey(row), row.profile_id);
