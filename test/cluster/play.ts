@@ -61,7 +61,7 @@ export async function playOverlay(podman: Podman, overlay: OverlayName, database
   return { replicas: Object.fromEntries(replicas), testKey };
 }
 
-/** Creates what emptyDirs are kept in: podmans that play at once find a volume missing, and fail if another creates it. */
+/** Creates what emptyDirs are kept in: podmans that play at once find one missing, and fail if another creates it. */
 async function createVolumes({ podman }: Podman, workloads: readonly Workload[]): Promise<void> {
   const names = workloads.flatMap(({ manifest }) =>
     ((manifest as IDeployment).spec?.template.spec?.volumes ?? []).flatMap((volume) =>
