@@ -5,7 +5,7 @@ import type { Micros } from "#shared/values/clock.ts";
 import type { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, newUuid, type Uuid } from "#shared/values/ids.ts";
 import { withTransaction, type Database } from "#shared/database/postgres.ts";
-import { isTransient, isUniqueViolation } from "#shared/database/failures.ts";
+import { isRefused, isTransient, isUniqueViolation } from "#shared/database/failures.ts";
 import { withTrace } from "#shared/tracing/messages.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import { claimAll, hasKeys, releaseAll, toClaims } from "./dedupe.ts";
@@ -56,9 +56,10 @@ export async function storeEvents(
     await insertAll(database, requests, property, drafts, now);
     return drafts.map(({ event }) => event);
   } catch (error) {
-    // One of the keys is held, or has expired; or a deadlock, as the order of claims is another below.
-    if (!items.some((item) => hasKeys(item) || item.request)) throw error;
-    if (!isUniqueViolation(error) && !isTransient(error)) throw error;
+    // One of the keys is held, or has expired; or a deadlock, as the order of claims is another below; or the tables of
+    // identity are spread in another way than those of events.
+    const mayRetry = isUniqueViolation(error) || isTransient(error) || isRefused(error);
+    if (!mayRetry || !items.some((item) => hasKeys(item) || item.request)) throw error;
   }
   return withTransaction(database, async (tx) => {
     const granted = await claimAll(tx, property, drafts.map(toClaimant), now);
@@ -87,7 +88,7 @@ async function insertAll(
   now: Micros,
 ): Promise<void> {
   const insertion = toInsertion(property, drafts, now);
-  const keys = toClaims(drafts.map(toClaimant), now);
+  const keys = toClaims(drafts.filter(({ item }) => hasKeys(item)).map(toClaimant), now);
   const claimed = requests ? requests.toRows(toRequests(drafts), now) : [];
   if (requests && claimed.length > 0) await requests.insertWithEvents(database, [...insertion, keys, claimed]);
   else if (keys.length > 0) await insertEventsWithKeys(database, [...insertion, keys]);

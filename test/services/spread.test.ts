@@ -56,6 +56,10 @@ test("records, counts, merges and links, each for its property", async () => {
       const record = (whose: object) => api.post("/v1/events", { ...event, ...whose });
       expect((await record({ profile_id: one.id, dedupe_id: "a" })).status).toBe(201);
       expect((await record({ profile_id: one.id, dedupe_id: "a" })).status).toBe(200);
+      const underKey = { ...event, type: "cart.saved", profile_id: one.id, dedupe_id: "b" };
+      const headers = { "idempotency-key": "k" };
+      expect((await api.post("/v1/events", underKey, { headers })).status).toBe(201);
+      expect((await api.post("/v1/events", underKey, { headers })).headers.get("idempotency-replayed")).toBe("true");
       expect((await record({ identifier: { type: "card", value: "1" } })).status).toBe(201);
       const events = Array.from({ length: 10 * (index + 1) }, () => ({ ...event, profile_id: other.id }));
       expect((await api.post("/v1/events/batch", { events })).status).toBe(200);

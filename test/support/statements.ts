@@ -7,8 +7,10 @@ import { formatMicros } from "#shared/values/time.ts";
 import { newUuid } from "#shared/values/ids.ts";
 import { eventJobs } from "../../services/event/jobs.ts";
 import { aggregateEvents, type AggregateValues } from "../../services/event/sql/aggregate.ts";
+import { insertEventsWithRequests } from "../../services/event/sql/events.ts";
 import { listEvents, type ListValues as EventListValues } from "../../services/event/sql/list.ts";
 import { listWrites, type RejectedListValues } from "../../services/event/sql/rejected-writes.ts";
+import { requestClaims } from "../../services/identity/request-claims.ts";
 import { importJobs } from "../../services/profile/imports.ts";
 import { listRequests } from "../../services/profile/sql/privacy-requests.ts";
 import { listProfiles, type ListValues as ProfileListValues } from "../../services/profile/sql/list.ts";
@@ -106,6 +108,7 @@ export async function allStatements(): Promise<Map<string, string>> {
   for (const schema of ["event", "profile", "metric"]) addAll(found, `${schema}.outbox`, outboxStatements(schema));
   addAll(found, "event.jobs", eventJobs.statements);
   addAll(found, "profile.import_jobs", importJobs.statements);
+  found.set("events with claims of requests", insertEventsWithRequests(requestClaims).text);
   const lists = { listedEvents, listedRejections, listedProfiles, listedRequests, aggregatedEvents };
   for (const [name, build] of Object.entries(lists)) {
     for (const [index, text] of [...(await build())].entries()) found.set(`${name} ${index}`, text);

@@ -70,7 +70,7 @@ const keys = claimColumns(messages.next);
 /** Like insertEvents, and claims keys too. Fails if one of them is held, or has expired and is still there. */
 export const insertEventsWithKeys = statement<[...Insertion, keys: KeyClaims]>(
   "event.events.insert_with_keys",
-  `WITH keys AS (${insertClaims(keys)}), ${insertion}`,
+  `WITH keys AS (${insertClaims(keys)} RETURNING key), ${insertion}`,
   events,
   messages,
   keys,
@@ -85,7 +85,9 @@ export function insertEventsWithRequests({
   const requests = claims.columns(keys.next);
   return statement<InsertionWithRequests>(
     "event.events.insert_with_requests",
-    `WITH keys AS (${insertClaims(keys)}), requests AS (${claims.text(requests)}), ${insertion}`,
+    `WITH keys AS (${insertClaims(keys)} RETURNING key),
+     requests AS (${claims.text(requests)} RETURNING key),
+     ${insertion}`,
     events,
     messages,
     keys,

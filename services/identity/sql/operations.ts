@@ -58,7 +58,8 @@ export const claimOperations = statement<
      status = NULL, headers = NULL, body = NULL, request_id = NULL, masked_body = NULL, subjects = NULL,
      recorded = NULL, revision = NULL
    WHERE o.expires_at <= excluded.claimed_at
-     OR (o.status IS NULL AND o.recorded IS NULL AND o.leased_until <= excluded.claimed_at AND o.fingerprint = excluded.fingerprint)
+     OR (o.status IS NULL AND o.recorded IS NULL AND o.leased_until <= excluded.claimed_at
+         AND o.fingerprint = excluded.fingerprint)
    RETURNING property_id, key, operation_id, attempt`,
   claims,
 );
@@ -84,9 +85,7 @@ export const insertRecorded = (rows: Columns<RecordedRow>): string =>
 
 const recorded = recordedColumns(3);
 
-/**
- * Claims free keys with what was recorded for them. A held key gives no row. Keys must be distinct.
- */
+/** Claims free keys with what was recorded for them. A held key gives no row. Keys must be distinct. */
 export const recordOperations = statement<
   [property: Uuid, now: Instant, operations: readonly RecordedRow[]],
   { key: string }
