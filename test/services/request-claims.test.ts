@@ -1,8 +1,10 @@
 /** Idempotency-Keys that the event service claims as it stores an event, where it has them in its own database. */
 import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import pg from "pg";
 import { expect, test } from "vitest";
 import type { EventInputSchema, RecordEventResult } from "#proto/daybook/event/v1/event_pb.ts";
+import { decodeId } from "#shared/values/ids.ts";
 import { describeOnce, describeOnMesh, testCall, type TestDaybook } from "../support/daybook.ts";
 import { newEmail } from "../support/people.ts";
 
@@ -70,6 +72,27 @@ describeOnce("claims of requests", (daybook) => {
       Array.from({ length: 8 }, (_, call) => eventOf({ dedupeId: `k0 ${call}` })),
     );
     expect(lost.filter((outcome) => outcome === "recorded")).toHaveLength(8);
+  });
+
+  test("of keys that have expired, and are still there, are made again", async () => {
+    const { propertyId } = await daybook().newProperty();
+    const eventNamed = (request: string) => eventOf({ claim: claimOf("one", request), dedupeId: "once" });
+    expect(await record(daybook(), propertyId, [eventNamed("first")])).toEqual(["recorded"]);
+    const client = new pg.Client({ connectionString: daybook().databaseUrl });
+    await client.connect();
+    try {
+      for (const table of ["identity.operations", "event.dedupe_keys"]) {
+        const expire = `UPDATE ${table} SET expires_at = now() - interval '1 second' WHERE property_id = $1`;
+        expect((await client.query(expire, [decodeId("prop", propertyId, "")])).rowCount).toBe(1);
+      }
+    } finally {
+      await client.end();
+    }
+    expect(await record(daybook(), propertyId, [eventNamed("second")])).toEqual(["recorded"]);
+    const held = "idempotency_key_in_use claim";
+    expect(await record(daybook(), propertyId, [eventOf({ claim: claimOf("one", "first") })])).toEqual([held]);
+    const { events } = await daybook().clients.events.listEvents({ propertyId, type: "a.b", limit: 10 }, testCall);
+    expect(events).toHaveLength(2);
   });
 
   test("are checked", async () => {
