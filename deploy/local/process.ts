@@ -1,10 +1,16 @@
 /** One process of `npm start` that serves: the gateway on its port, and the RPCs of the services for operators. */
+import { setFlagsFromString } from "node:v8";
 import type { Registry } from "prom-client";
 import type { Log } from "#shared/process/log.ts";
 import type { Owner } from "#shared/process/lifecycle.ts";
 import { serveRpc } from "#shared/rpc/server.ts";
 import { startDaybook } from "./daybook.ts";
 import type { LocalSettings } from "./settings.ts";
+
+// V8 collects the old generation once it is this much larger than what was in use after the last time. By itself V8
+// lets a heap of 95 MB grow to 330 MB under load: 440 to 550 MB resident in place of 360 MB, and no faster. It is read
+// at each collection, so that it may be set while the process runs.
+const heapGrowth = "--heap-growing-percent=50";
 
 /** What the processes of one `npm start` share. */
 export interface Installation {
@@ -34,6 +40,7 @@ export async function serveDaybook(
   owner: Owner,
   stopping: AbortSignal,
 ): Promise<Addresses & { checkReady: () => Promise<void> }> {
+  setFlagsFromString(heapGrowth);
   const { host, workers, checksServer, hasPooler, nats, outboxBytesMax, limits } = settings;
   const { compat, edge, dashboard, oauth, profile, event, webhook } = settings;
   const { gateway, routes, findClient, checkReady } = await startDaybook(

@@ -1,5 +1,4 @@
 /** Start and stop of a process: everything started has an owner that closes it, in reverse order. */
-import { setFlagsFromString } from "node:v8";
 import { ConfigError, type SettingsReader } from "./config.ts";
 import type { Log } from "./log.ts";
 
@@ -41,11 +40,6 @@ export function readShutdownDelayMs(reader: SettingsReader): number {
   return reader.integer("SHUTDOWN_DELAY_MS", shutdownDelayMsDefault, 0, shutdownDelayMsMax);
 }
 
-// V8 collects the old generation once it is this much larger than what was in use after the last time. By itself V8
-// lets a heap of 95 MB grow to 330 MB under load: 440 to 550 MB resident in place of 360 MB, and no faster. It is read
-// at each collection, so that it may be set while the process runs.
-const heapGrowth = "--heap-growing-percent=50";
-
 /**
  * Runs a process until SIGTERM or SIGINT, then closes it in order. Exits with 0, or 1 after a failed start or close.
  * @param start may end early, with any error, when its signal is aborted. What it started is closed if it fails.
@@ -54,7 +48,6 @@ export async function runProcess(
   log: Log,
   start: (owner: Owner, stopping: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  setFlagsFromString(heapGrowth);
   const owner = new Owner();
   const stopping = new AbortController();
   const stopped = new Promise<void>((resolve) => {
