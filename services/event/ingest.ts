@@ -169,13 +169,17 @@ async function skipHeld<Item extends Checked>(ingestion: Ingestion, items: reado
 /** Settles the items whose type would exceed the limit of types. */
 async function refuseTypes(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
   const { context, property, outcomes } = ingestion;
+  // A request whose key is held adds no type.
+  const isNew = ({ type, request }: Checked): boolean =>
+    request !== undefined && !context.types.isKnown(property, type);
+  const free = await among(items, isNew, (some) => refuseHeldRequests(ingestion, some));
   const refused = await context.types.admit(
     property,
-    items.map(({ type }) => type),
+    free.map(({ type }) => type),
   );
-  if (refused.size === 0) return [...items];
-  for (const { type, at } of items) if (refused.has(type)) outcomes[at] = tooManyTypes();
-  return stillOpen(ingestion, items);
+  if (refused.size === 0) return free;
+  for (const { type, at } of free) if (refused.has(type)) outcomes[at] = tooManyTypes();
+  return stillOpen(ingestion, free);
 }
 
 /** Resolves the profiles of items, and settles the items that have an invalid reference. */

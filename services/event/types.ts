@@ -10,6 +10,8 @@ import { findTypes, insertTypes, lockTypeCount } from "./sql/types.ts";
 
 /** Limits the number of event types of a property. */
 export interface EventTypes {
+  /** Whether a property is remembered to have a type. */
+  isKnown(property: Uuid, type: string): boolean;
   /** Adds the missing types to a property, in order. @returns the types beyond the limit. */
   admit(property: Uuid, types: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -22,9 +24,12 @@ export function createEventTypes(database: Database): EventTypes {
   const known = new LRUCache<string, true>({ max: rememberedMax });
   const keyOf = (property: Uuid, type: string): string => `${property} ${type}`;
 
+  const isKnown = (property: Uuid, type: string): boolean => known.get(keyOf(property, type)) === true;
+
   return {
+    isKnown,
     async admit(property, types) {
-      const unknown = [...new Set(types)].filter((type) => !known.get(keyOf(property, type)));
+      const unknown = [...new Set(types)].filter((type) => !isKnown(property, type));
       if (unknown.length === 0) return none;
       const refused = await withTransaction(database, async (tx) => {
         if ((await findTypes(tx, [property, unknown])).length === unknown.length) return none;

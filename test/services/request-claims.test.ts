@@ -15,7 +15,7 @@ const claimOf = (key: string, request = key) => ({
   fingerprint: createHash("sha256").update(request).digest(),
   revision: "2026-11-01",
 });
-const eventOf = (more: Pick<Input, "claim" | "dedupeId" | "recorded">): Input => ({
+const eventOf = (more: Pick<Input, "claim" | "dedupeId" | "recorded" | "type">): Input => ({
   type: "a.b",
   profile: { reference: { case: "identifier", value: newEmail() } },
   propertiesJson: "{}",
@@ -35,7 +35,18 @@ function nameOf({ outcome }: RecordEventResult): string {
 }
 
 describeOnce("claims of requests", (daybook) => {
-  test("store the first event of a key, and nothing for the others: no event, no profile, no other key", async () => {
+  /** @returns how many rows a statement of a property found or changed. */
+  async function countRows(propertyId: string, text: string): Promise<number | null> {
+    const client = new pg.Client({ connectionString: daybook().databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query(text, [decodeId("prop", propertyId, "")])).rowCount;
+    } finally {
+      await client.end();
+    }
+  }
+
+  test("store the first event of a key, and nothing for the others: no event, profile, type or other key", async () => {
     const { propertyId } = await daybook().newProperty();
     const { clients } = daybook();
     const events = [
@@ -46,8 +57,15 @@ describeOnce("claims of requests", (daybook) => {
     ];
     const held = "idempotency_key_in_use claim";
     expect(await record(daybook(), propertyId, events)).toEqual(["recorded", held, "recorded", "recorded"]);
-    const again = [eventOf({ claim: claimOf("two"), dedupeId: "free" }), eventOf({ dedupeId: "free" })];
-    expect(await record(daybook(), propertyId, again)).toEqual([held, "recorded"]);
+    const again = [
+      eventOf({ claim: claimOf("two"), dedupeId: "free" }),
+      eventOf({ dedupeId: "free" }),
+      eventOf({ claim: claimOf("two"), type: "never.seen" }),
+    ];
+    expect(await record(daybook(), propertyId, again)).toEqual([held, "recorded", held]);
+    const alone = [eventOf({ claim: claimOf("two"), type: "never.seen" })];
+    expect(await record(daybook(), propertyId, alone)).toEqual([held]);
+    expect(await countRows(propertyId, "SELECT FROM event.types WHERE property_id = $1")).toBe(1);
     const { profiles } = await clients.profiles.listProfiles({ propertyId, limit: 100 }, testCall);
     expect(profiles).toHaveLength(4);
     const stranger = await daybook().newProperty();
@@ -78,15 +96,9 @@ describeOnce("claims of requests", (daybook) => {
     const { propertyId } = await daybook().newProperty();
     const eventNamed = (request: string) => eventOf({ claim: claimOf("one", request), dedupeId: "once" });
     expect(await record(daybook(), propertyId, [eventNamed("first")])).toEqual(["recorded"]);
-    const client = new pg.Client({ connectionString: daybook().databaseUrl });
-    await client.connect();
-    try {
-      for (const table of ["identity.operations", "event.dedupe_keys"]) {
-        const expire = `UPDATE ${table} SET expires_at = now() - interval '1 second' WHERE property_id = $1`;
-        expect((await client.query(expire, [decodeId("prop", propertyId, "")])).rowCount).toBe(1);
-      }
-    } finally {
-      await client.end();
+    for (const table of ["identity.operations", "event.dedupe_keys"]) {
+      const expire = `UPDATE ${table} SET expires_at = now() - interval '1 second' WHERE property_id = $1`;
+      expect(await countRows(propertyId, expire)).toBe(1);
     }
     expect(await record(daybook(), propertyId, [eventNamed("second")])).toEqual(["recorded"]);
     const held = "idempotency_key_in_use claim";
