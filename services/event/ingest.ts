@@ -119,7 +119,7 @@ async function check({ context, now, outcomes }: Ingestion, inputs: readonly Eve
   return checked;
 }
 
-/** Settles the items whose requests have the key of an item before them, or a held one if keys were held of late. */
+/** Settles the items whose request has the key of an item before them, and looks keys up if one was held lately. */
 async function refuseRepeatedRequests(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
   const { context, outcomes } = ingestion;
   const first = new Map(items.toReversed().flatMap((item) => (item.request ? [[item.request.key, item]] : [])));

@@ -49,6 +49,8 @@ interface Recorded {
 }
 
 const revisionLengthMax = 20;
+// What is written down has some 150 characters.
+const recordedLengthMax = 500;
 
 /** @throws DaybookError `parameter_invalid` for a claim that is none, or that this process cannot make. */
 export function readRequest(
@@ -70,6 +72,10 @@ export function readRequest(
  * @throws DaybookError `parameter_invalid` for a text that this service did not write.
  */
 export function readRecorded(text: string, input: EventInput): { event: Event; resolvedFrom: string | undefined } {
+  const param = "recorded";
+  if (text.length > recordedLengthMax) {
+    throw new DaybookError("parameter_invalid", "It is too long to be recorded here.", { param });
+  }
   try {
     const {
       id,
@@ -80,7 +86,7 @@ export function readRecorded(text: string, input: EventInput): { event: Event; r
     const event = { ...prepareEvent(input, now), id, profileId, identifier: null };
     return { event: toEvent(toRow(event, now)), resolvedFrom };
   } catch (cause) {
-    throw new DaybookError("parameter_invalid", "It was not recorded here.", { param: "recorded", cause });
+    throw new DaybookError("parameter_invalid", "It was not recorded here.", { param, cause });
   }
 }
 

@@ -119,8 +119,9 @@ describeOnce("claims of requests", (daybook) => {
       eventOf({ recorded: "" }),
       eventOf({ recorded: "[]" }),
       eventOf({ recorded: '{"id":"evt"}' }),
+      eventOf({ recorded: "[".repeat(1_000_000) }),
     ]);
-    const params = ["key", "key", "key", "fingerprint", "claim", "recorded", "recorded", "recorded"];
+    const params = ["key", "key", "key", "fingerprint", "claim", "recorded", "recorded", "recorded", "recorded"];
     expect(refused).toEqual(params.map((param) => `parameter_invalid ${param}`));
   });
 });

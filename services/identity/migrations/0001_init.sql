@@ -102,7 +102,7 @@ CREATE TABLE identity.operations (
   CHECK (recorded IS NULL OR status IS NULL)
 );
 CREATE INDEX operations_expiry ON identity.operations (expires_at);
--- Redacting an event deletes what was recorded. The subject of an answer is the event; here the operation is.
+-- For the redaction of an event, which deletes what was recorded: the operation has the id of the event.
 CREATE INDEX operations_recorded ON identity.operations (property_id, operation_id) WHERE recorded IS NOT NULL;
 -- Without a pending list, because one request would have to flush it for many.
 CREATE INDEX operations_subjects ON identity.operations USING gin (subjects) WITH (fastupdate = off) WHERE subjects IS NOT NULL;
