@@ -175,8 +175,11 @@ describe("people", () => {
     const { page } = window;
     await page.goto(`/dashboard/${property.propertyId}/audit?action=test_of_pages`);
     await page.getByRole("button", { name: "Load more" }).click();
+    const rows = page.locator("[data-row]");
+    // The button has another name while it loads.
+    await rows.nth(wanted - 1).waitFor();
     await page.getByRole("button", { name: "Load more" }).waitFor({ state: "detached" });
-    expect(await page.locator("[data-row]").count()).toBe(wanted);
+    expect(await rows.count()).toBe(wanted);
     await page.getByRole("link", { name: "Key", exact: true }).first().click();
     await page.waitForURL(`**/keys?key=${property.keyId}`);
     await page.locator(".side-panel").waitFor();
