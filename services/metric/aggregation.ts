@@ -6,17 +6,19 @@ import { DaybookError } from "#shared/values/errors.ts";
 import { encodeId, type Uuid } from "#shared/values/ids.ts";
 import type { Queryable } from "#shared/database/postgres.ts";
 import type { Reader } from "#shared/database/reads.ts";
-import { formatMicros, toTimestamp, type Instant } from "#shared/values/time.ts";
+import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
-import { periodMicros, periodOf } from "./domain/buckets.ts";
+import { periodMicros, periodOf, spansOf } from "./domain/buckets.ts";
 import { parseDecimal, zero } from "./domain/decimal.ts";
 import type { AggregateQuery } from "./domain/aggregate-query.ts";
 import { collectSeries, type Series, type SeriesCollector } from "./domain/series.ts";
 import { pullMerges, replaceMerged } from "./merges.ts";
-import { newProfileSet, readProfileSet, type ProfileSet } from "./profile-set.ts";
+import { newProfileSet, type ProfileSet } from "./profile-set.ts";
+import { readSetsOf } from "./sets.ts";
+import { readOpenDays } from "./sql/open-days.ts";
 import { findOrdinals } from "./sql/profiles.ts";
 import { readProperties } from "./sql/properties.ts";
-import { readSetsWithin, sumRollups, type WithinParams } from "./sql/rollups.ts";
+import { sumRollups, type ChosenParams } from "./sql/rollups.ts";
 
 /** The metric of a query. */
 export interface MetricRef {
@@ -33,8 +35,6 @@ const temporaryFrom = 2 ** 31;
 const lookUpMax = 5_000;
 const seriesMax = 1_000;
 const valuesMax = 100_000;
-// Sets of profiles per page.
-const setsMax = 500;
 // For the edges of the range that are no full quarter of an hour, which roll-ups do not hold.
 const edgeEventsMax = 2_000_000;
 // For whole ranges that roll-ups cannot answer.
@@ -149,35 +149,32 @@ export async function answer(
   async function addRollups(snapshot: Queryable, begin: Micros, end: Micros): Promise<void> {
     const [property] = await readProperties(snapshot, [[asked.property]]);
     if (!property) return;
-    const chosen = chosenColumns(query);
-    if (!chosen) return;
-    const within: WithinParams = [
+    const columnsChosen = chosenColumns(query);
+    if (!columnsChosen) return;
+    const chosen: ChosenParams = [
       asked.property,
       asked.metric,
       property.generation,
-      formatMicros(begin),
-      formatMicros(end),
       starts.map(formatMicros),
-      chosen.source,
-      chosen.currency,
+      columnsChosen.source,
+      columnsChosen.currency,
     ];
-    for (const row of await sumRollups(snapshot, within)) {
+    for (const row of await sumRollups(snapshot, [...chosen, formatMicros(begin), formatMicros(end)])) {
       series.add(row.bucket, groupOf(row), row.events, parseDecimal(row.value));
       checkSize(series, starts.length);
     }
     if (!withProfiles) return;
-    // Paged, because sets are large and other requests must run in between.
-    let after: [Instant, string, string] = [formatMicros(begin), "", ""];
-    for (;;) {
-      const rows = await readSetsWithin(snapshot, [...within, ...after, setsMax]);
-      for (const row of rows) {
-        const set = readProfileSet(row.profiles);
-        setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);
-        set.dispose();
-      }
-      const last = rows.at(-1);
-      if (!last || rows.length < setsMax) return;
-      after = [formatMicros(last.period), last.source, last.currency];
+    const days = await readOpenDays(snapshot, [
+      asked.property,
+      asked.metric,
+      property.generation,
+      formatMicros(periodOf(begin, 1440)),
+      formatMicros(end),
+    ]);
+    const open = new Set(days.map(({ day }) => day));
+    const spans = spansOf(begin, end, starts, (day) => open.has(day));
+    for await (const { set, ...row } of readSetsOf(snapshot, chosen, spans)) {
+      setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);
     }
   }
 

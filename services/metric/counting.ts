@@ -7,12 +7,14 @@ import type { Transaction } from "#shared/database/postgres.ts";
 import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { formatDecimal } from "./domain/decimal.ts";
+import { periodOf } from "./domain/buckets.ts";
 import { addEvent, type RollupCell, type MetricDelta } from "./domain/metric-delta.ts";
 import { newMetric } from "./domain/system-metrics.ts";
 import type { Ordinals, ProfileOrdinals } from "./ordinals.ts";
 import { tellOfNew } from "./telling.ts";
 import { withOrdinals } from "./profile-set.ts";
 import { lockMetrics, registerMetrics, updateMetrics } from "./sql/metrics.ts";
+import { openDays } from "./sql/open-days.ts";
 import { addToRollups, readSets, writeSets } from "./sql/rollups.ts";
 
 /** The deltas of events by type. Yields between events, because their properties may be large. */
@@ -106,14 +108,25 @@ export async function addCells(
     property,
     withProfiles.flatMap(({ cell }) => [...cell.profileIds]),
   );
-  const keys = withProfiles.map(({ metricId, cell }, at) => ({ ...keyOf(metricId, cell), at }));
+  const keys = withProfiles.map(({ metricId, cell }, at) => ({ ...setKeyOf(metricId, cell), at }));
   const before = new Map((await readSets(tx, [property, generation, keys])).map(({ at, profiles }) => [at, profiles]));
   const sets = withProfiles.map(({ metricId, cell }, at) => {
     const ordinalsOfCell = [...cell.profileIds].map((id) => given.get(id) as number);
-    return { ...keyOf(metricId, cell), profiles: withOrdinals(before.get(at), ordinalsOfCell) };
+    return { ...setKeyOf(metricId, cell), profiles: withOrdinals(before.get(at), ordinalsOfCell) };
   });
   await writeSets(tx, [property, generation, sets]);
+  const days = new Map(
+    withProfiles.map(({ metricId, cell }) => {
+      const day = periodOf(cell.period, 1440);
+      return [`${metricId} ${day}`, { metric_id: metricId, day }];
+    }),
+  );
+  await openDays(tx, [property, generation, [...days.values()]]);
   return given;
+}
+
+function setKeyOf(metric: Uuid, cell: RollupCell) {
+  return { ...keyOf(metric, cell), minutes: 15 };
 }
 
 function keyOf(metric: Uuid, { period, source, currency }: RollupCell) {

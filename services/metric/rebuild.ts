@@ -22,7 +22,7 @@ import {
   touchRebuild,
   type RebuildRow,
 } from "./sql/properties.ts";
-import { countRollups, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts";
+import { countRollups, deleteOldDays, deleteOldRollups, deleteOldSets } from "./sql/rollups.ts";
 
 const pageEvents = 500;
 const waitMs = 200;
@@ -135,5 +135,6 @@ async function rebuild(context: MetricContext, build: RebuildRow, signal: AbortS
 async function deleteOld({ database }: MetricContext, property: Uuid, shown: number): Promise<void> {
   const ids = (await readMetricIds(database, [property])).map(({ id }) => id);
   await inChunks(rowsMax, (rows) => deleteOldRollups(database, [property, ids, shown, rows]));
+  await inChunks(rowsMax, (rows) => deleteOldDays(database, [property, ids, shown, rows]));
   await inChunks(rowsMax, (rows) => deleteOldSets(database, [property, ids, shown, rows]));
 }

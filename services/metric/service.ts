@@ -8,6 +8,7 @@ import { migrate } from "#shared/database/migrate.ts";
 import { createOutboxRelay } from "#shared/outbox/outbox.ts";
 import { repeat, type Repeated } from "#shared/scheduling/repeat.ts";
 import type { Service, ServiceContext } from "#shared/process/service.ts";
+import { closeDays, closeIntervalMs } from "./closing.ts";
 import { rebuildAll } from "./rebuild.ts";
 import { eventsLinked } from "./consumers/events-linked.ts";
 import { eventsRecorded } from "./consumers/events-recorded.ts";
@@ -59,6 +60,7 @@ export function createMetric(
       await bus.subscribe("metric_linked", "daybook.event.linked", eventsLinked(context));
       owner.own(relay).start();
       building = owner.own(repeat(buildIntervalMs, log, "count events anew", (signal) => rebuildAll(context, signal)));
+      owner.own(repeat(closeIntervalMs, log, "close days", (signal) => closeDays(context, signal)));
       owner.own(repeat(forgetIntervalMs, log, "forget operations", (signal) => forgetExpired(context, signal)));
     },
     async checkReady() {

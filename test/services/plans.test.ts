@@ -89,6 +89,7 @@ import { findHeldKeys, findOperations, forgetRecorded } from "../../services/ide
 import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { countByDay, sumActivity } from "../../services/metric/sql/activity.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
+import { closeDay, findDaysToClose, readOpenDays } from "../../services/metric/sql/open-days.ts";
 import { findMerges, findOrdinals } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { describeMetric } from "../../services/metric/sql/registrations.ts";
@@ -408,13 +409,32 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["batches that were taken", (db) => metricOperations.find(db, [id, [id], now])],
   ["numbers of profiles", (db) => findOrdinals(db, [id, [id]])],
   ["survivors by number", (db) => findMerges(db, [id, [1]])],
-  ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, now, now, [now], null, null])],
-  ["sets of a range", (db) => readSetsWithin(db, [id, id, 1, now, now, [now], null, null, now, "", "", 10])],
+  ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, [now], null, null, now, now])],
+  [
+    "sets of a range",
+    (db) =>
+      readSetsWithin(db, [
+        id,
+        id,
+        1,
+        [now],
+        null,
+        null,
+        now,
+        "",
+        "",
+        10,
+        [{ minutes: 1440, starts_at: now, ends_at: now }],
+      ]),
+  ],
+  ["open days of a metric", (db) => readOpenDays(db, [id, id, 1, now, now])],
+  ["days to close", (db) => findDaysToClose(db, [now, 900, 10])],
+  ["a day to close", (db) => closeDay(db, [id, id, 1, now])],
   ["the days of some metrics", (db) => countByDay(db, [id, [id], 1, now, now, [now], 10])],
   ["the days of all metrics", (db) => sumActivity(db, [id, 1, now, now, [now], "a.b", 10]), ofAllMetrics],
   [
     "sets to add to",
-    (db) => readSets(db, [id, 1, [{ metric_id: id, period: now, source: "a", currency: "EUR", at: 0 }]]),
+    (db) => readSets(db, [id, 1, [{ metric_id: id, minutes: 15, period: now, source: "a", currency: "EUR", at: 0 }]]),
   ],
   ["a metric that is described", (db) => describeMetric(db, [id, id, "x", "a"])],
   ["leases", (db) => leaseRequests(db, [[{ ...window, wanted: 1, limit_default: 1, part: 4 }]])],

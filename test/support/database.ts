@@ -37,10 +37,19 @@ async function drop(serverUrl: string, name: string): Promise<void> {
 }
 
 export async function execute(url: string, sql: string): Promise<void> {
+  await queryRows(url, sql);
+}
+
+/** Runs a statement on a connection of its own. */
+export async function queryRows<Row extends object>(
+  url: string,
+  sql: string,
+  parameters?: readonly unknown[],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row>(sql, parameters && [...parameters])).rows;
   } finally {
     await client.end();
   }

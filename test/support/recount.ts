@@ -1,9 +1,9 @@
 /** Recounts metric aggregates from stored events in PostgreSQL, to compare with the API. Also creates events. */
-import pg from "pg";
 import { expect } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";
 import type { Answer } from "./api.ts";
 import type { TestDaybook, TestProperty } from "./daybook.ts";
+import { queryRows } from "./database.ts";
 import { newEmail } from "./people.ts";
 import { eventually } from "./processes.ts";
 import { random } from "./random.ts";
@@ -56,15 +56,10 @@ async function recount(daybook: TestDaybook, what: Recount): Promise<RecountRow[
     FROM zone, event.events e LEFT JOIN ends ON ends.source_id = e.profile_id
     WHERE e.property_id = $1 AND e.type = $2 AND e.occurred_at >= $3 AND e.occurred_at < $4
     GROUP BY 1, 2 ORDER BY 2, 1`;
-  const client = new pg.Client({ connectionString: daybook.databaseUrl });
-  await client.connect();
-  try {
-    const property = decodeId("prop", what.propertyId, "property_id");
-    const { rows } = await client.query<RecountRow>(text, [property, what.type, what.from, what.to, what.timezone]);
-    return rows.map((row) => ({ ...row, group: JSON.stringify(JSON.parse(row.group)) }));
-  } finally {
-    await client.end();
-  }
+  const property = decodeId("prop", what.propertyId, "property_id");
+  const parameters = [property, what.type, what.from, what.to, what.timezone];
+  const rows = await queryRows<RecountRow>(daybook.databaseUrl, text, parameters);
+  return rows.map((row) => ({ ...row, group: JSON.stringify(JSON.parse(row.group)) }));
 }
 
 interface Aggregate {
@@ -98,6 +93,21 @@ export function aggregated(api: TestProperty, body: object): Promise<Answer> {
     if (answer.status !== 200) throw new Error(answer.text);
     return Date.parse(answer.body.meta.as_of) > since ? answer : undefined;
   });
+}
+
+/** Closes all days of a property that are over, as if they had been open for long. */
+export async function closeDays(daybook: TestDaybook, api: TestProperty): Promise<void> {
+  const query = (text: string): Promise<object[]> =>
+    queryRows(daybook.databaseUrl, text, [decodeId("prop", api.propertyId, "property_id")]);
+  const past = "FROM metric.open_days WHERE property_id = $1 AND day < now() - interval '2 days'";
+  await eventually(
+    async () => {
+      if ((await query(`SELECT ${past} LIMIT 1`)).length === 0) return true;
+      await query("UPDATE metric.open_days SET opened_at = '2026-01-01' WHERE property_id = $1");
+      return undefined;
+    },
+    { timeoutMs: 60_000 },
+  );
 }
 
 /** Random events in a range, some at its edges and at full hours, of random people. */

@@ -29,6 +29,7 @@ export const manyProperties: Record<string, readonly string[]> = {
   "looks for properties that have work": [
     ...outboxes.map((outbox) => `${outbox}: waiting`),
     "metric/sql/properties: findSilentRebuilds",
+    "metric/sql/open-days: findDaysToClose",
     "metric/sql/properties: findPropertyIds",
     "event/sql/rejected-counts: findDueReports",
     "profile/sql/privacy-work: findDueRequests",

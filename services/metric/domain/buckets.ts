@@ -7,9 +7,57 @@ export type IntervalName = "hour" | "day" | "week" | "month" | undefined;
 /** The length of a roll-up. Since 1972 every time zone's offset has been a multiple of it. */
 export const periodMicros = 15 * 60 * 1_000_000;
 
-/** Start of the period of an instant. */
-export function periodOf(micros: Micros): Micros {
-  return Math.floor(micros / periodMicros) * periodMicros;
+/**
+ * Lengths of the periods that have a set of profiles, longest first; each is a multiple of the next. In time zones that
+ * begin their days beside UTC's, a day takes at most 13 sets.
+ */
+export const setMinutes = [1440, 180, 60, 15] as const;
+
+export type SetMinutes = (typeof setMinutes)[number];
+
+const minuteMicros = 60_000_000;
+/** A day in UTC. */
+export const dayMicros = 1440 * minuteMicros;
+
+/** Start of the period of that length in which an instant is; by default its quarter of an hour. */
+export function periodOf(micros: Micros, minutes: SetMinutes = 15): Micros {
+  const length = minutes * minuteMicros;
+  return Math.floor(micros / length) * length;
+}
+
+/** A range that consists of periods of one length. */
+export interface Span {
+  minutes: SetMinutes;
+  from: Micros;
+  to: Micros;
+}
+
+export function countPeriods({ minutes, from, to }: Span): number {
+  return (to - from) / (minutes * minuteMicros);
+}
+
+/**
+ * Splits [from, to) into periods that are as long as can be and lie in one bucket each.
+ * @param from a full quarter of an hour, as are `to` and all starts after it.
+ * @param isOpen whether the day that begins then has no long periods.
+ * @returns adjoining periods of one length as one span.
+ */
+export function spansOf(from: Micros, to: Micros, starts: readonly Micros[], isOpen: (day: Micros) => boolean): Span[] {
+  const spans: Span[] = [];
+  const boundaries = [...starts.filter((start) => start > from && start < to), to];
+  let at = from;
+  for (const end of boundaries) {
+    while (at < end) {
+      const fits = (minutes: SetMinutes): boolean => periodOf(at, minutes) === at && at + minutes * minuteMicros <= end;
+      const minutes = isOpen(periodOf(at, 1440)) ? 15 : (setMinutes.find(fits) ?? 15);
+      const next = at + minutes * minuteMicros;
+      const last = spans.at(-1);
+      if (last?.minutes === minutes) last.to = next;
+      else spans.push({ minutes, from: at, to: next });
+      at = next;
+    }
+  }
+  return spans;
 }
 
 /**

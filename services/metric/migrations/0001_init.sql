@@ -124,11 +124,24 @@ CREATE TABLE metric.rollup_profiles (
   property_id uuid NOT NULL,
   metric_id uuid NOT NULL,
   generation integer NOT NULL,
+  -- Length of the period: a quarter of an hour, or longer, beginning in UTC at a multiple of it.
+  minutes smallint NOT NULL,
   period timestamptz NOT NULL,
   source text NOT NULL,
   currency text NOT NULL,
   profiles bytea NOT NULL,
-  PRIMARY KEY (property_id, metric_id, generation, period, source, currency)
+  PRIMARY KEY (property_id, metric_id, generation, minutes, period, source, currency)
 ) WITH (fillfactor = 80);
 -- Bitmaps are already compressed.
 ALTER TABLE metric.rollup_profiles ALTER COLUMN profiles SET STORAGE EXTERNAL;
+
+-- Days in UTC whose longer sets of profiles lack something, or are not made yet. Their quarters of an hour are complete.
+CREATE TABLE metric.open_days (
+  property_id uuid NOT NULL,
+  metric_id uuid NOT NULL,
+  generation integer NOT NULL,
+  day timestamptz NOT NULL,
+  opened_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (property_id, metric_id, generation, day)
+);
+CREATE INDEX open_days_day ON metric.open_days (day);

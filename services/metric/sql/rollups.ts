@@ -20,7 +20,7 @@ export const addToRollups = statement<[property: Uuid, generation: number, rollu
   added,
 );
 
-const wantedSets = columns(3, { ...key, at: "integer" });
+const wantedSets = columns(3, { ...key, minutes: "smallint", at: "integer" });
 
 /** Reads sets of profiles. `at` identifies the requested key. */
 export const readSets = statement<
@@ -32,43 +32,43 @@ export const readSets = statement<
    FROM ${wantedSets.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT profiles FROM metric.rollup_profiles
-     WHERE property_id = $1 AND metric_id = wanted.metric_id AND generation = $2 AND period = wanted.period
-       AND source = wanted.source AND currency = wanted.currency
+     WHERE property_id = $1 AND metric_id = wanted.metric_id AND generation = $2 AND minutes = wanted.minutes
+       AND period = wanted.period AND source = wanted.source AND currency = wanted.currency
      LIMIT 1
    ) p`,
   wantedSets,
 );
 
-const written = columns(3, { ...key, profiles: "bytea" });
+const written = columns(3, { ...key, minutes: "smallint", profiles: "bytea" });
 
 export const writeSets = statement<[property: Uuid, generation: number, sets: Rows<typeof written>]>(
   "metric.rollup_profiles.write",
-  `INSERT INTO metric.rollup_profiles (property_id, generation, metric_id, period, source, currency, profiles)
-   SELECT $1, $2, c.metric_id, c.period, c.source, c.currency, c.profiles
+  `INSERT INTO metric.rollup_profiles (property_id, generation, metric_id, minutes, period, source, currency, profiles)
+   SELECT $1, $2, c.metric_id, c.minutes, c.period, c.source, c.currency, c.profiles
    FROM ${written.as("c")}
-   ORDER BY c.metric_id, c.period, c.source, c.currency
-   ON CONFLICT (property_id, metric_id, generation, period, source, currency) DO UPDATE SET profiles = excluded.profiles`,
+   ORDER BY c.metric_id, c.minutes, c.period, c.source, c.currency
+   ON CONFLICT (property_id, metric_id, generation, minutes, period, source, currency)
+     DO UPDATE SET profiles = excluded.profiles`,
   written,
 );
 
 /** Selects roll-ups of a metric. A null source or currency matches all. */
-export type WithinParams = [
+export type ChosenParams = [
   property: Uuid,
   metric: Uuid,
   generation: number,
-  from: Instant,
-  to: Instant,
   bucketStarts: readonly Instant[],
   source: string | null,
   currency: string | null,
 ];
 
-const within = `property_id = $1 AND metric_id = $2 AND generation = $3 AND period >= $4 AND period < $5
-     AND ($7::text IS NULL OR source = $7) AND ($8::text IS NULL OR currency = $8)`;
+const chosen = `property_id = $1 AND metric_id = $2 AND generation = $3
+     AND ($5::text IS NULL OR source = $5) AND ($6::text IS NULL OR currency = $6)`;
+const bucket = `width_bucket(period, $4::timestamptz[]) - 1 AS bucket`;
 
 /** Sums by bucket, source and currency. */
 export const sumRollups = statement<
-  WithinParams,
+  [...ChosenParams, from: Instant, before: Instant],
   {
     bucket: number;
     source: string;
@@ -78,26 +78,47 @@ export const sumRollups = statement<
   }
 >(
   "metric.rollups.sum",
-  `SELECT width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, sum(events)::bigint AS events, sum(value) AS value
-   FROM metric.rollups WHERE ${within}
+  `SELECT ${bucket}, source, currency, sum(events)::bigint AS events, sum(value) AS value
+   FROM metric.rollups WHERE ${chosen} AND period >= $7 AND period < $8
    GROUP BY 1, 2, 3`,
 );
 
-/** A page of the sets of profiles of these roll-ups. */
+const spans = columns(11, { minutes: "smallint", starts_at: "timestamptz", ends_at: "timestamptz" });
+
+export interface SetRow {
+  period: Micros;
+  bucket: number;
+  source: string;
+  currency: string;
+  profiles: Buffer;
+}
+
+/**
+ * A page of the sets of profiles of some spans, each of which is read by periods of one length. None begins before the
+ * period that the page comes after, because that condition is one that no index helps with.
+ */
 export const readSetsWithin = statement<
-  [...WithinParams, afterPeriod: Instant, afterSource: string, afterCurrency: string, limit: number],
-  {
-    period: Micros;
-    bucket: number;
-    source: string;
-    currency: string;
-    profiles: Buffer;
-  }
+  [
+    ...ChosenParams,
+    afterPeriod: Instant,
+    afterSource: string,
+    afterCurrency: string,
+    limit: number,
+    spans: Rows<typeof spans>,
+  ],
+  SetRow
 >(
   "metric.rollup_profiles.read_within",
-  `SELECT period, width_bucket(period, $6::timestamptz[]) - 1 AS bucket, source, currency, profiles
-   FROM metric.rollup_profiles WHERE ${within} AND (period, source, currency) > ($9, $10, $11)
-   ORDER BY period, source, currency LIMIT $12`,
+  `SELECT s.*
+   FROM ${spans.as("span")}
+   CROSS JOIN LATERAL (
+     SELECT period, ${bucket}, source, currency, profiles FROM metric.rollup_profiles
+     WHERE ${chosen} AND minutes = span.minutes AND period >= span.starts_at AND period < span.ends_at
+       AND (period > $7 OR (source, currency) > ($8, $9))
+     ORDER BY period, source, currency LIMIT $10
+   ) s
+   ORDER BY s.period, s.source, s.currency LIMIT $10`,
+  spans,
 );
 
 /** Number of events in the roll-ups of metrics. */
@@ -130,3 +151,4 @@ export const deleteOldRollups = deleteOld("rollups");
 
 /** Of the sets of profiles. */
 export const deleteOldSets = deleteOld("rollup_profiles");
+export const deleteOldDays = deleteOld("open_days");

@@ -7,6 +7,7 @@ import { formatMicros, type Instant } from "../values/time.ts";
 interface ValueTypes {
   uuid: Uuid;
   text: string;
+  smallint: number;
   integer: number;
   bigint: number;
   /** Decimal text. */

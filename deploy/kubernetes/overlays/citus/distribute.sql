@@ -126,6 +126,9 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.rol
 SELECT create_distributed_table('metric.rollup_profiles', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.rollup_profiles'::regclass);
 
+SELECT create_distributed_table('metric.open_days', 'property_id', colocate_with => 'default')
+WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'metric.open_days'::regclass);
+
 SELECT create_distributed_table('webhook.properties', 'property_id', colocate_with => 'default')
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'webhook.properties'::regclass);
 
