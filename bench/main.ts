@@ -53,7 +53,8 @@ const suites: Record<string, Suite> = {
 };
 
 const resultsFile = join(import.meta.dirname, "results/latest.json");
-const startSecondsMax = 1_800;
+// Of events to make before some suites.
+const secondsPerMillionMax = 400;
 // More than a suite has contestants, to allow for warm-up and pauses.
 const runsPerRoundMax = 8;
 const stopTimeoutMs = 60_000;
@@ -64,7 +65,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 }
 
 async function bench(options: Options, owner: Owner, signal: AbortSignal): Promise<void> {
-  const { rounds, seconds, minutes } = options;
+  const { rounds, seconds, minutes, history } = options;
   const database = await startDatabase(owner);
   const daybook = owner.own(await startDaybook(database, signal));
   const beforeRun = async (): Promise<void> => {
@@ -74,7 +75,16 @@ async function bench(options: Options, owner: Owner, signal: AbortSignal): Promi
   };
   const comparisons: Comparison[] = [];
   for (const name of options.suites) {
-    const comparison = await suites[name]?.({ database, daybook, rounds, seconds, minutes, signal, beforeRun });
+    const comparison = await suites[name]?.({
+      database,
+      daybook,
+      rounds,
+      seconds,
+      minutes,
+      history,
+      signal,
+      beforeRun,
+    });
     if (!comparison) continue;
     comparisons.push(comparison);
     process.stdout.write(formatComparison(comparison));
@@ -84,8 +94,11 @@ async function bench(options: Options, owner: Owner, signal: AbortSignal): Promi
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2), Object.keys(suites));
-  const { rounds, seconds, minutes } = options;
-  const secondsMax = startSecondsMax + minutes * 120 + options.suites.length * rounds * seconds * runsPerRoundMax;
+  const { rounds, seconds, minutes, history } = options;
+  const secondsMax =
+    history.millions * secondsPerMillionMax +
+    minutes * 120 +
+    options.suites.length * rounds * seconds * runsPerRoundMax;
   const signal = AbortSignal.any([interrupted.signal, AbortSignal.timeout(secondsMax * 1000)]);
   const owner = new Owner();
   try {

@@ -1,5 +1,6 @@
 import type { Daybook } from "../contestants/daybook.ts";
 import type { BenchDatabase } from "../support/database.ts";
+import type { HistorySize } from "../support/options.ts";
 import type { Comparison } from "../support/report.ts";
 import type { Rounds } from "../support/rounds.ts";
 
@@ -9,6 +10,7 @@ export interface SuiteContext extends Rounds {
   daybook: Daybook;
   /** How long `live-soak` goes on. */
   minutes: number;
+  history: HistorySize;
 }
 
 /** Measures one thing, and closes what it started. */

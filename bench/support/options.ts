@@ -1,6 +1,12 @@
 /** Reads the command line. */
 import { parseArgs } from "node:util";
 
+/** How many events are there before `aggregate`, `uniques` and `full`, spread over how many days. */
+export interface HistorySize {
+  millions: number;
+  days: number;
+}
+
 /** Options, see README.md. */
 export interface Options {
   /** Duration of each run. */
@@ -8,6 +14,7 @@ export interface Options {
   rounds: number;
   /** Duration of `live-soak`. */
   minutes: number;
+  history: HistorySize;
   /** Names of the suites to run. */
   suites: string[];
 }
@@ -17,9 +24,11 @@ const secondsMax = 60;
 const roundsMin = 3;
 const roundsMax = 50;
 const minutesMax = 60;
+const millionsMax = 50;
+const daysMax = 365;
 
 /**
- * Reads `--seconds`, `--rounds`, `--minutes` and `--only`.
+ * Reads `--seconds`, `--rounds`, `--minutes`, `--millions`, `--days` and `--only`.
  * @param suites names for `--only`.
  * @throws Error that names the fault.
  */
@@ -30,6 +39,8 @@ export function readOptions(args: string[], suites: readonly string[]): Options 
       seconds: { type: "string", default: "5" },
       rounds: { type: "string", default: "3" },
       minutes: { type: "string", default: "1" },
+      millions: { type: "string", default: "5" },
+      days: { type: "string", default: "90" },
       only: { type: "string" },
     },
   });
@@ -41,6 +52,10 @@ export function readOptions(args: string[], suites: readonly string[]): Options 
     seconds: readInteger("seconds", values.seconds, 1, secondsMax),
     rounds: readInteger("rounds", values.rounds, roundsMin, roundsMax),
     minutes: readInteger("minutes", values.minutes, 1, minutesMax),
+    history: {
+      millions: readInteger("millions", values.millions, 1, millionsMax),
+      days: readInteger("days", values.days, 1, daysMax),
+    },
     suites: only ?? [...suites],
   };
 }
