@@ -23,7 +23,8 @@ CREATE TABLE event.events (
 -- The orders of a list. The condition is true for every row, but only statements that repeat it, such as the lists, can
 -- use these indexes. Without statistics PostgreSQL was measured to choose such an index over the primary key.
 CREATE INDEX events_occurred ON event.events (property_id, occurred_at, id) WHERE occurred_at > '-infinity';
-CREATE INDEX events_received ON event.events (property_id, received_at, id) WHERE received_at > '-infinity';
+-- Without the id, because all events of a call were received at one instant: they share an entry, and are few to sort.
+CREATE INDEX events_received ON event.events (property_id, received_at) WHERE received_at > '-infinity';
 CREATE INDEX events_type ON event.events (property_id, type, occurred_at, id) WHERE occurred_at > '-infinity';
 -- Nearly all events come from the API, so a list of those finds them in any index.
 CREATE INDEX events_source ON event.events (property_id, source, occurred_at, id) WHERE source <> 'api';
