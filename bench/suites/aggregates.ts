@@ -1,5 +1,5 @@
 /** Aggregates by day over millions of events, against SQL on the events. */
-import { makeHistory } from "../support/history.ts";
+import { countHistory, makeHistory } from "../support/history.ts";
 import { load, toRequest } from "../support/load.ts";
 import { compare, type Contestant } from "../support/rounds.ts";
 import { percentile } from "../support/stats.ts";
@@ -19,7 +19,8 @@ async function compareWithSql(
   columns: string,
 ): ReturnType<Suite> {
   const { daybook, database, signal } = context;
-  const { type, events, days, from, to, property, rebuildSeconds } = await makeHistory(context);
+  const { type, events, days, from, to, property } = await makeHistory(context);
+  const rebuildSeconds = await countHistory(context);
   const timezone = "Europe/Berlin";
   const body = { metric: type, measurements, interval: "day", from, to, timezone, filter: { currency: "EUR" } };
   const contestants: Contestant[] = [

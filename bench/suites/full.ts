@@ -1,4 +1,4 @@
-/** Recording into a table with 5 million events, against a table that starts empty. */
+/** Recording into a table with millions of events, against a table that starts empty. */
 import { Owner } from "#shared/process/lifecycle.ts";
 import { startDaybook } from "../contestants/daybook.ts";
 import { singleEventsContestant } from "../contestants/single-events.ts";

@@ -30,8 +30,8 @@ export interface Columns<Row> {
   as(name: string): string;
   /** One column as an array: `$3::uuid[]`. */
   array(column: keyof Row & string): string;
-  /** The parameters: an array for each column. */
-  values: (rows: readonly Row[]) => unknown[][];
+  /** The parameters: the text of an array for each column. */
+  values: (rows: readonly Row[]) => string[];
 }
 
 /** The rows that columns describe. */
@@ -49,19 +49,43 @@ export function columns<const Types extends Record<string, Type | `${Type}?`>>(
   type Row = { readonly [Name in keyof Types]: ValueOf<Types[Name]> };
   const names = Object.keys(types);
   const arrays = Object.values(types).map((type, index) => `$${first + index}::${type.replace("?", "")}[]`);
-  const readers = Object.entries(types).map(([name, type]) =>
-    type.startsWith("timestamptz")
-      ? (row: Row): unknown => toInstant(row[name] as Micros | Instant | null)
-      : (row: Row): unknown => row[name],
-  );
+  const writers = Object.entries(types).map(([name, type]) => {
+    const write = writerOf(type.replace("?", "") as Type);
+    return (row: Row): string => {
+      const value = row[name];
+      return value === null ? "NULL" : write(value as ValueTypes[Type]);
+    };
+  });
   return {
     next: first + names.length,
     as: (name) => `unnest(${arrays.join(", ")}) AS ${name} (${names.join(", ")})`,
     array: (column) => arrays[names.indexOf(column)] as string,
-    values: (rows) => readers.map((read) => rows.map(read)),
+    values: (rows) => writers.map((write) => `{${rows.map(write).join(",")}}`),
   };
 }
 
-function toInstant(time: Micros | Instant | null): Instant | null {
-  return typeof time === "number" ? formatMicros(time) : time;
+/**
+ * Writes an element of an array as PostgreSQL reads it. By hand, because pg quotes and escapes each element, which takes
+ * three times as long for those that need neither. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
+ */
+function writerOf(type: Type): (value: ValueTypes[Type]) => string {
+  switch (type) {
+    case "timestamptz":
+      return (time) => (typeof time === "number" ? formatMicros(time) : String(time));
+    case "bytea":
+      return (bytes) => `"\\\\x${Buffer.from(bytes as Uint8Array).toString("hex")}"`;
+    case "text":
+    case "json":
+      return (text) => quote(text as string);
+    case "jsonb":
+      return (json) => quote(typeof json === "string" ? json : JSON.stringify(json));
+    default:
+      return String;
+  }
+}
+
+const special = /["\\]/;
+
+function quote(text: string): string {
+  return `"${special.test(text) ? text.replaceAll("\\", "\\\\").replaceAll('"', '\\"') : text}"`;
 }

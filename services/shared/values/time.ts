@@ -32,11 +32,19 @@ export function parseDateTime(text: string): Micros | undefined {
   return seconds * 1_000_000 + micros;
 }
 
+// The second that was formatted last. Most times of a call are of the same one, and formatting a date is slow.
+let lastSeconds = Number.NaN;
+let lastText = "";
+
 /** `2026-11-20T10:15:00.123456Z` */
 export function formatMicros(micros: Micros): Instant {
   const seconds = Math.floor(micros / 1_000_000);
+  if (seconds !== lastSeconds) {
+    lastText = new Date(seconds * 1000).toISOString().slice(0, 19);
+    lastSeconds = seconds;
+  }
   const fraction = micros - seconds * 1_000_000;
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(fraction).padStart(6, "0")}Z` as Instant;
+  return `${lastText}.${String(fraction).padStart(6, "0")}Z` as Instant;
 }
 
 /** Converts microseconds to a protobuf Timestamp; undefined without any. */
