@@ -8,7 +8,7 @@ import type { Queryable } from "#shared/database/postgres.ts";
 import type { Reader } from "#shared/database/reads.ts";
 import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
-import { periodMicros, periodOf, spansOf } from "./domain/buckets.ts";
+import { dayOf, periodMicros, periodOf, spansOf } from "./domain/buckets.ts";
 import { parseDecimal, zero } from "./domain/decimal.ts";
 import type { AggregateQuery } from "./domain/aggregate-query.ts";
 import { collectSeries, type Series, type SeriesCollector } from "./domain/series.ts";
@@ -149,15 +149,15 @@ export async function answer(
   async function addRollups(snapshot: Queryable, begin: Micros, end: Micros): Promise<void> {
     const [property] = await readProperties(snapshot, [[asked.property]]);
     if (!property) return;
-    const columnsChosen = chosenColumns(query);
-    if (!columnsChosen) return;
+    const columns = chosenColumns(query);
+    if (!columns) return;
     const chosen: ChosenParams = [
       asked.property,
       asked.metric,
       property.generation,
       starts.map(formatMicros),
-      columnsChosen.source,
-      columnsChosen.currency,
+      columns.source,
+      columns.currency,
     ];
     for (const row of await sumRollups(snapshot, [...chosen, formatMicros(begin), formatMicros(end)])) {
       series.add(row.bucket, groupOf(row), row.events, parseDecimal(row.value));
@@ -168,7 +168,7 @@ export async function answer(
       asked.property,
       asked.metric,
       property.generation,
-      formatMicros(periodOf(begin, 1440)),
+      formatMicros(dayOf(begin)),
       formatMicros(end),
     ]);
     const open = new Set(days.map(({ day }) => day));

@@ -3,6 +3,7 @@
  * counted later opens the day again: until it is closed again, its quarters of an hour answer.
  */
 import type { Micros } from "#shared/values/clock.ts";
+import { isDatabaseAway } from "#shared/database/failures.ts";
 import { withTransaction, type Transaction } from "#shared/database/postgres.ts";
 import { formatMicros } from "#shared/values/time.ts";
 import type { MetricContext } from "./context.ts";
@@ -32,6 +33,7 @@ export async function closeDays({ database, clock, log }: MetricContext, signal:
         await withTransaction(database, (tx) => close(tx, day));
         hasClosed = true;
       } catch (error) {
+        if (isDatabaseAway(error)) throw error;
         log.error({ err: error, metric: day.metric_id, day: formatMicros(day.day) }, "a day could not be closed");
       }
     }

@@ -7,7 +7,7 @@ import type { Transaction } from "#shared/database/postgres.ts";
 import type { OutboxRelay } from "#shared/outbox/outbox.ts";
 import { Steps } from "#shared/scheduling/steps.ts";
 import { formatDecimal } from "./domain/decimal.ts";
-import { periodOf } from "./domain/buckets.ts";
+import { dayOf } from "./domain/buckets.ts";
 import { addEvent, type RollupCell, type MetricDelta } from "./domain/metric-delta.ts";
 import { newMetric } from "./domain/system-metrics.ts";
 import type { Ordinals, ProfileOrdinals } from "./ordinals.ts";
@@ -117,7 +117,7 @@ export async function addCells(
   await writeSets(tx, [property, generation, sets]);
   const days = new Map(
     withProfiles.map(({ metricId, cell }) => {
-      const day = periodOf(cell.period, 1440);
+      const day = dayOf(cell.period);
       return [`${metricId} ${day}`, { metric_id: metricId, day }];
     }),
   );

@@ -5,7 +5,8 @@ import { countPeriods, type Span } from "./domain/buckets.ts";
 import { readProfileSet, type ProfileSet } from "./profile-set.ts";
 import { readSetsWithin, type ChosenParams, type SetRow } from "./sql/rollups.ts";
 
-const setsMax = 500;
+// A set of a million profiles has 130 KB.
+const setsMax = 250;
 
 /** The sets of some spans in order. Each is disposed of before the next. */
 export async function* readSetsOf(

@@ -25,6 +25,11 @@ export function periodOf(micros: Micros, minutes: SetMinutes = 15): Micros {
   return Math.floor(micros / length) * length;
 }
 
+/** Start of the day in UTC in which an instant is. */
+export function dayOf(micros: Micros): Micros {
+  return periodOf(micros, 1440);
+}
+
 /** A range that consists of periods of one length. */
 export interface Span {
   minutes: SetMinutes;
@@ -49,7 +54,7 @@ export function spansOf(from: Micros, to: Micros, starts: readonly Micros[], isO
   for (const end of boundaries) {
     while (at < end) {
       const fits = (minutes: SetMinutes): boolean => periodOf(at, minutes) === at && at + minutes * minuteMicros <= end;
-      const minutes = isOpen(periodOf(at, 1440)) ? 15 : (setMinutes.find(fits) ?? 15);
+      const minutes = isOpen(dayOf(at)) ? 15 : (setMinutes.find(fits) ?? 15);
       const next = at + minutes * minuteMicros;
       const last = spans.at(-1);
       if (last?.minutes === minutes) last.to = next;

@@ -65,13 +65,14 @@ export function columns<const Types extends Record<string, Type | `${Type}?`>>(
 }
 
 /**
- * Writes an element of an array as PostgreSQL reads it. By hand, because pg quotes and escapes each element, which takes
- * three times as long for those that need neither. https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
+ * Writes an element of an array as PostgreSQL reads it. By hand, because pg quotes and escapes each element, which
+ * takes three times as long for those that need neither.
+ * Source: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
  */
 function writerOf(type: Type): (value: ValueTypes[Type]) => string {
   switch (type) {
     case "timestamptz":
-      return (time) => (typeof time === "number" ? formatMicros(time) : String(time));
+      return (time) => (typeof time === "number" ? formatMicros(time) : (time as Instant));
     case "bytea":
       return (bytes) => `"\\\\x${Buffer.from(bytes as Uint8Array).toString("hex")}"`;
     case "text":
