@@ -151,15 +151,9 @@ export async function answer(
     if (!property) return;
     const columns = chosenColumns(query);
     if (!columns) return;
-    const chosen: ChosenParams = [
-      asked.property,
-      asked.metric,
-      property.generation,
-      starts.map(formatMicros),
-      columns.source,
-      columns.currency,
-    ];
-    for (const row of await sumRollups(snapshot, [...chosen, formatMicros(begin), formatMicros(end)])) {
+    const chosen: ChosenParams = [asked.property, asked.metric, property.generation, columns.source, columns.currency];
+    const range = [formatMicros(begin), formatMicros(end)] as const;
+    for (const row of await sumRollups(snapshot, [...chosen, ...range, starts.map(formatMicros)])) {
       series.add(row.bucket, groupOf(row), row.events, parseDecimal(row.value));
       checkSize(series, starts.length);
     }
@@ -169,12 +163,14 @@ export async function answer(
       asked.metric,
       property.generation,
       formatMicros(dayOf(begin)),
-      formatMicros(end),
+      range[1],
     ]);
     const open = new Set(days.map(({ day }) => day));
     const spans = spansOf(begin, end, starts, (day) => open.has(day));
-    for await (const { set, ...row } of readSetsOf(snapshot, chosen, spans)) {
-      setOf(series.add(row.bucket, groupOf(row), 0, zero), row.bucket).orInPlace(set);
+    let bucket = 0;
+    for await (const { period, set, ...row } of readSetsOf(snapshot, chosen, spans)) {
+      while ((starts[bucket + 1] ?? Number.POSITIVE_INFINITY) <= period) bucket++;
+      setOf(series.add(bucket, groupOf(row), 0, zero), bucket).orInPlace(set);
     }
   }
 

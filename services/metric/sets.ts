@@ -7,6 +7,7 @@ import { readSetsWithin, type ChosenParams, type SetRow } from "./sql/rollups.ts
 
 // A set of a million profiles has 130 KB.
 const setsMax = 250;
+const spansMax = 1_000;
 
 /** The sets of some spans in order. Each is disposed of before the next. */
 export async function* readSetsOf(
@@ -15,7 +16,12 @@ export async function* readSetsOf(
   spans: readonly Span[],
 ): AsyncGenerator<Omit<SetRow, "profiles"> & { set: ProfileSet }> {
   const waiting = [...spans];
-  for (let asked = takePage(waiting); asked.length > 0; asked = takePage(waiting)) {
+  // How many periods a page is likely to hold: a period has a set for each source and currency, or none.
+  let periodsMax = setsMax;
+  for (;;) {
+    const asked = takeSpans(waiting, periodsMax);
+    if (asked.length === 0) return;
+    let found = 0;
     let [after, afterSource, afterCurrency] = [(asked[0] as Span).from, "", ""];
     for (let hasMore = true; hasMore;) {
       const rows = await readSetsWithin(database, [
@@ -36,19 +42,22 @@ export async function* readSetsOf(
           set.dispose();
         }
       }
+      found += rows.length;
       const last = rows.at(-1);
       hasMore = last !== undefined && rows.length === setsMax;
       if (last) ({ period: after, source: afterSource, currency: afterCurrency } = last);
     }
+    if (found > setsMax) periodsMax = Math.max(1, Math.floor(periodsMax / 2));
+    else if (found < setsMax / 2) periodsMax *= 2;
   }
 }
 
-/** Takes as many spans as have a page of periods; a period has a set for each source and currency. */
-function takePage(waiting: Span[]): Span[] {
+/** Takes spans of so many periods in all, and at least one. */
+function takeSpans(waiting: Span[], periodsMax: number): Span[] {
   let periods = 0;
-  const until = waiting.findIndex((span) => {
+  const until = waiting.findIndex((span, index) => {
     periods += countPeriods(span);
-    return periods > setsMax;
+    return periods > periodsMax || index === spansMax;
   });
   return waiting.splice(0, until < 0 ? waiting.length : Math.max(until, 1));
 }

@@ -117,4 +117,35 @@ describeOnMesh("metric aggregates", (daybook) => {
     );
     expect(open).toEqual({ days: 1 });
   });
+
+  test("a day that cannot be closed holds up no other, and is tried again later", async () => {
+    const api = await daybook().newProperty();
+    const events = ["2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z"].map((occurred_at) => ({
+      type: "order.completed",
+      properties: {},
+      occurred_at,
+      ...strangers(1)[0],
+    }));
+    await recordAll(api, events);
+    await aggregated(api, { metric: "order.completed", from: "2026-03-01T00:00:00Z", to: "2026-03-04T00:00:00Z" });
+    const broken = "WHERE property_id = $1 AND period = '2026-03-01'";
+    const [good] = await rows<{ profiles: Buffer }>(api, `SELECT profiles FROM metric.rollup_profiles ${broken}`);
+    await rows(api, `UPDATE metric.rollup_profiles SET profiles = '\\x00' ${broken}`);
+    await rows(api, "UPDATE metric.open_days SET opened_at = '2026-01-01' WHERE property_id = $1");
+    const open = (): Promise<{ day: string; is_old: boolean }[]> =>
+      rows(
+        api,
+        `SELECT to_char(day AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, opened_at < '2026-01-02' AS is_old
+         FROM metric.open_days WHERE property_id = $1 AND day < '2026-04-01' ORDER BY day`,
+      );
+    await eventually(async () => {
+      const days = await open();
+      return days.length === 1 && days[0]?.is_old === false ? true : undefined;
+    });
+    expect(await open()).toEqual([{ day: "2026-03-01", is_old: false }]);
+    const hex = good?.profiles.toString("hex");
+    await rows(api, `UPDATE metric.rollup_profiles SET profiles = '\\x${hex}' ${broken}`);
+    await closeDays(daybook(), api);
+    expect(await open()).toEqual([]);
+  });
 });

@@ -89,7 +89,7 @@ import { findHeldKeys, findOperations, forgetRecorded } from "../../services/ide
 import { leaseRequests, listRateWindows, returnRequests } from "../../services/identity/sql/rate-windows.ts";
 import { countByDay, sumActivity } from "../../services/metric/sql/activity.ts";
 import { lockMetrics, updateMetrics } from "../../services/metric/sql/metrics.ts";
-import { closeDay, findDaysToClose, readOpenDays } from "../../services/metric/sql/open-days.ts";
+import { closeDay, findDaysToClose, postponeDay, readOpenDays } from "../../services/metric/sql/open-days.ts";
 import { findMerges, findOrdinals } from "../../services/metric/sql/profiles.ts";
 import { readSets, readSetsWithin, sumRollups } from "../../services/metric/sql/rollups.ts";
 import { describeMetric } from "../../services/metric/sql/registrations.ts";
@@ -409,7 +409,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["batches that were taken", (db) => metricOperations.find(db, [id, [id], now])],
   ["numbers of profiles", (db) => findOrdinals(db, [id, [id]])],
   ["survivors by number", (db) => findMerges(db, [id, [1]])],
-  ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, [now], null, null, now, now])],
+  ["sums of roll-ups", (db) => sumRollups(db, [id, id, 1, null, null, now, now, [now]])],
   [
     "sets of a range",
     (db) =>
@@ -417,7 +417,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
         id,
         id,
         1,
-        [now],
+
         null,
         null,
         now,
@@ -430,6 +430,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["open days of a metric", (db) => readOpenDays(db, [id, id, 1, now, now])],
   ["days to close", (db) => findDaysToClose(db, [now, 900, 10])],
   ["a day to close", (db) => closeDay(db, [id, id, 1, now])],
+  ["a day to close later", (db) => postponeDay(db, [id, id, 1, now])],
   ["the days of some metrics", (db) => countByDay(db, [id, [id], 1, now, now, [now], 10])],
   ["the days of all metrics", (db) => sumActivity(db, [id, 1, now, now, [now], "a.b", 10]), ofAllMetrics],
   [

@@ -9,7 +9,7 @@ export const periodMicros = 15 * 60 * 1_000_000;
 
 /**
  * Lengths of the periods that have a set of profiles, longest first; each is a multiple of the next. In time zones that
- * begin their days beside UTC's, a day takes at most 13 sets.
+ * begin their days beside UTC's, a day of 24 hours takes at most 13 sets of each source and currency.
  */
 export const setMinutes = [1440, 180, 60, 15] as const;
 

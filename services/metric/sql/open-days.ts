@@ -45,3 +45,10 @@ export const closeDay = statement<[property: Uuid, metric: Uuid, generation: num
   "metric.open_days.close",
   `DELETE FROM metric.open_days WHERE property_id = $1 AND metric_id = $2 AND generation = $3 AND day = $4 RETURNING day`,
 );
+
+/** Opens a day as if for the first time now, so that it is closed later. */
+export const postponeDay = statement<[property: Uuid, metric: Uuid, generation: number, day: Instant]>(
+  "metric.open_days.postpone",
+  `UPDATE metric.open_days SET opened_at = now()
+   WHERE property_id = $1 AND metric_id = $2 AND generation = $3 AND day = $4`,
+);

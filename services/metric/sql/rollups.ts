@@ -57,18 +57,16 @@ export type ChosenParams = [
   property: Uuid,
   metric: Uuid,
   generation: number,
-  bucketStarts: readonly Instant[],
   source: string | null,
   currency: string | null,
 ];
 
 const chosen = `property_id = $1 AND metric_id = $2 AND generation = $3
-     AND ($5::text IS NULL OR source = $5) AND ($6::text IS NULL OR currency = $6)`;
-const bucket = `width_bucket(period, $4::timestamptz[]) - 1 AS bucket`;
+     AND ($4::text IS NULL OR source = $4) AND ($5::text IS NULL OR currency = $5)`;
 
 /** Sums by bucket, source and currency. */
 export const sumRollups = statement<
-  [...ChosenParams, from: Instant, before: Instant],
+  [...ChosenParams, from: Instant, before: Instant, bucketStarts: readonly Instant[]],
   {
     bucket: number;
     source: string;
@@ -78,16 +76,15 @@ export const sumRollups = statement<
   }
 >(
   "metric.rollups.sum",
-  `SELECT ${bucket}, source, currency, sum(events)::bigint AS events, sum(value) AS value
-   FROM metric.rollups WHERE ${chosen} AND period >= $7 AND period < $8
+  `SELECT width_bucket(period, $8::timestamptz[]) - 1 AS bucket, source, currency, sum(events)::bigint AS events, sum(value) AS value
+   FROM metric.rollups WHERE ${chosen} AND period >= $6 AND period < $7
    GROUP BY 1, 2, 3`,
 );
 
-const spans = columns(11, { minutes: "smallint", starts_at: "timestamptz", ends_at: "timestamptz" });
+const spans = columns(10, { minutes: "smallint", starts_at: "timestamptz", ends_at: "timestamptz" });
 
 export interface SetRow {
   period: Micros;
-  bucket: number;
   source: string;
   currency: string;
   profiles: Buffer;
@@ -112,12 +109,12 @@ export const readSetsWithin = statement<
   `SELECT s.*
    FROM ${spans.as("span")}
    CROSS JOIN LATERAL (
-     SELECT period, ${bucket}, source, currency, profiles FROM metric.rollup_profiles
+     SELECT period, source, currency, profiles FROM metric.rollup_profiles
      WHERE ${chosen} AND minutes = span.minutes AND period >= span.starts_at AND period < span.ends_at
-       AND (period > $7 OR (source, currency) > ($8, $9))
-     ORDER BY period, source, currency LIMIT $10
+       AND (period > $6 OR (source, currency) > ($7, $8))
+     ORDER BY period, source, currency LIMIT $9
    ) s
-   ORDER BY s.period, s.source, s.currency LIMIT $10`,
+   ORDER BY s.period, s.source, s.currency LIMIT $9`,
   spans,
 );
 

@@ -53,7 +53,7 @@ export function columns<const Types extends Record<string, Type | `${Type}?`>>(
     const write = writerOf(type.replace("?", "") as Type);
     return (row: Row): string => {
       const value = row[name];
-      return value === null ? "NULL" : write(value as ValueTypes[Type]);
+      return value === null || value === undefined ? "NULL" : write(value);
     };
   });
   return {
