@@ -20,6 +20,7 @@ export const closeIntervalMs = 5_000;
 // So a day that much comes late for is made again four times an hour at most.
 const openSeconds = 15 * 60;
 const daysMax = 100;
+const longMinutes = setMinutes.filter((minutes) => minutes > 15);
 const setsPerStatement = 50;
 
 /** Closes all days that are over and have been open for a while. */
@@ -68,7 +69,7 @@ async function close(tx: Transaction, row: OpenDayRow): Promise<boolean> {
     const quarters: Span[] = [{ minutes: 15, from: day, to: day + dayMicros }];
     const all: ChosenParams = [property, metric, generation, null, null];
     for await (const { period, source, currency, set } of readSetsOf(tx, all, quarters)) {
-      for (const minutes of setMinutes.filter((length) => length > 15)) add(minutes, period, source, currency, set);
+      for (const minutes of longMinutes) add(minutes, period, source, currency, set);
     }
     const rows = [...sets.values()].map(({ set, ...key }) => ({
       ...key,

@@ -108,11 +108,11 @@ export async function addCells(
     property,
     withProfiles.flatMap(({ cell }) => [...cell.profileIds]),
   );
-  const keys = withProfiles.map(({ metricId, cell }, at) => ({ ...setKeyOf(metricId, cell), at }));
+  const keys = withProfiles.map(({ metricId, cell }, at) => ({ ...keyOf(metricId, cell), at }));
   const before = new Map((await readSets(tx, [property, generation, keys])).map(({ at, profiles }) => [at, profiles]));
   const sets = withProfiles.map(({ metricId, cell }, at) => {
     const ordinalsOfCell = [...cell.profileIds].map((id) => given.get(id) as number);
-    return { ...setKeyOf(metricId, cell), profiles: withOrdinals(before.get(at), ordinalsOfCell) };
+    return { ...keyOf(metricId, cell), minutes: 15, profiles: withOrdinals(before.get(at), ordinalsOfCell) };
   });
   await writeSets(tx, [property, generation, sets]);
   const days = new Map(
@@ -123,10 +123,6 @@ export async function addCells(
   );
   await openDays(tx, [property, generation, [...days.values()]]);
   return given;
-}
-
-function setKeyOf(metric: Uuid, cell: RollupCell) {
-  return { ...keyOf(metric, cell), minutes: 15 };
 }
 
 function keyOf(metric: Uuid, { period, source, currency }: RollupCell) {

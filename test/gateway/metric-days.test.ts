@@ -11,6 +11,7 @@ import {
   closeDays,
   expectAgreement,
   randomEvents,
+  rebuilt,
   recordAll,
   strangers,
 } from "../support/recount.ts";
@@ -67,15 +68,8 @@ describeOnMesh("metric aggregates", (daybook) => {
     expect((await api.post(`${one?.path}/merge`, { source_profile_id: other?.id })).status).toBe(200);
     await expectAll(api);
 
-    const request = { propertyId: api.propertyId };
-    await daybook().clients.metrics.rebuildRollups(request, testCall);
-    await eventually(
-      async () =>
-        (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0
-          ? true
-          : undefined,
-      { timeoutMs: 60_000 },
-    );
+    await daybook().clients.metrics.rebuildRollups({ propertyId: api.propertyId }, testCall);
+    await rebuilt(daybook(), api.propertyId);
     await expectAll(api);
     await closeDays(daybook(), api);
     await expectAll(api);

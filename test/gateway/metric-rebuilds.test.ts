@@ -10,6 +10,7 @@ import {
   aggregatesPath as path,
   expectAgreement,
   randomEvents,
+  rebuilt,
   recordAll as record,
   strangers as names,
 } from "../support/recount.ts";
@@ -38,15 +39,8 @@ describeOnMesh("metric aggregates", (daybook) => {
       const measurements = ["count", "unique_profiles"];
       const edge = { metric: "late.comer", measurements, from: range.from, to: "2026-01-01T00:10:00Z" };
       expect((await api.post(path, edge)).body.data.series).toEqual([{ group: {}, count: [2], unique_profiles: [1] }]);
-      const request = { propertyId: api.propertyId };
-      await daybook().clients.metrics.rebuildRollups(request, testCall);
-      await eventually(
-        async () =>
-          (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0
-            ? true
-            : undefined,
-        { timeoutMs: 60_000 },
-      );
+      await daybook().clients.metrics.rebuildRollups({ propertyId: api.propertyId }, testCall);
+      await rebuilt(daybook(), api.propertyId);
       expect((await api.post(path, asked)).body.data.series[0].count).toEqual([before + 2]);
     } finally {
       await database.query("ROLLBACK");
@@ -111,13 +105,7 @@ describeOnMesh("metric aggregates", (daybook) => {
     } finally {
       await database.end();
     }
-    await eventually(
-      async () => {
-        const state = await daybook().clients.metrics.describeRollups({ propertyId: api.propertyId }, testCall);
-        return state.propertiesBuilding === 0 ? true : undefined;
-      },
-      { timeoutMs: 60_000 },
-    );
+    await rebuilt(daybook(), api.propertyId);
     expect((await aggregated(api, asked)).body.data.series[0].count).toEqual([recorded]);
   });
 
@@ -136,8 +124,6 @@ describeOnMesh("metric aggregates", (daybook) => {
     };
     const before = await aggregated(api, asked);
     const request = { propertyId: api.propertyId };
-    const isDone = async (): Promise<true | undefined> =>
-      (await daybook().clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0 ? true : undefined;
     const { properties } = await daybook().clients.metrics.rebuildRollups(request, testCall);
     expect(properties).toBe(1);
     const recording = new AbortController();
@@ -145,11 +131,11 @@ describeOnMesh("metric aggregates", (daybook) => {
       for (let turn = 0; !recording.signal.aborted || turn < 3; turn++)
         await record(api, randomEvents(20, to, "2026-03-01T00:00:00Z", people));
     });
-    await eventually(isDone, { timeoutMs: 60_000 });
+    await rebuilt(daybook(), api.propertyId);
     // Begun anew in the middle of it.
     await daybook().clients.metrics.rebuildRollups(request, testCall);
     await daybook().clients.metrics.rebuildRollups(request, testCall);
-    await eventually(isDone, { timeoutMs: 60_000 });
+    await rebuilt(daybook(), api.propertyId);
     recording.abort();
     await Promise.all(writers);
     expect((await aggregated(api, asked)).body.data).toMatchObject({

@@ -435,7 +435,7 @@ const cases: [string, (database: Database) => Promise<unknown>, number?][] = [
   ["the days of all metrics", (db) => sumActivity(db, [id, 1, now, now, [now], "a.b", 10]), ofAllMetrics],
   [
     "sets to add to",
-    (db) => readSets(db, [id, 1, [{ metric_id: id, minutes: 15, period: now, source: "a", currency: "EUR", at: 0 }]]),
+    (db) => readSets(db, [id, 1, [{ metric_id: id, period: now, source: "a", currency: "EUR", at: 0 }]]),
   ],
   ["a metric that is described", (db) => describeMetric(db, [id, id, "x", "a"])],
   ["leases", (db) => leaseRequests(db, [[{ ...window, wanted: 1, limit_default: 1, part: 4 }]])],

@@ -12,6 +12,7 @@ import { startSingleProcess, testCall, type SingleProcess } from "../support/day
 import { faultsOf, readCatalog, type Catalog } from "../support/dialect.ts";
 import { newProfile } from "../support/people.ts";
 import { eventually } from "../support/processes.ts";
+import { rebuilt } from "../support/recount.ts";
 import { openSpread } from "../support/spread.ts";
 import { allStatements, manyProperties, oneServerOnly } from "../support/statements.ts";
 
@@ -95,10 +96,7 @@ test("imports profiles, counts anew, and redacts", async () => {
   });
   expect(job).toMatchObject({ completedCount: 450, failedCount: 0 });
   await daybook.clients.metrics.rebuildRollups({}, testCall);
-  await eventually(async () => {
-    const { propertiesBuilding } = await daybook.clients.metrics.describeRollups({}, testCall);
-    return propertiesBuilding === 0 ? true : undefined;
-  });
+  await rebuilt(daybook);
   const { body } = await api.get("/v1/profiles");
   const profileId = body.data[0].id as string;
   await daybook.clients.profiles.redactProfile({ propertyId, profileId }, testCall);

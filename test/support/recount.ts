@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import { decodeId } from "#shared/values/ids.ts";
 import type { Answer } from "./api.ts";
-import type { TestDaybook, TestProperty } from "./daybook.ts";
+import { testCall, type TestDaybook, type TestProperty } from "./daybook.ts";
 import { queryRows } from "./database.ts";
 import { newEmail } from "./people.ts";
 import { eventually } from "./processes.ts";
@@ -93,6 +93,16 @@ export function aggregated(api: TestProperty, body: object): Promise<Answer> {
     if (answer.status !== 200) throw new Error(answer.text);
     return Date.parse(answer.body.meta.as_of) > since ? answer : undefined;
   });
+}
+
+/** Waits until no rebuild of roll-ups is under way, of one property or of all. */
+export function rebuilt(daybook: Pick<TestDaybook, "clients">, propertyId?: string): Promise<true> {
+  const request = propertyId === undefined ? {} : { propertyId };
+  return eventually(
+    async () =>
+      (await daybook.clients.metrics.describeRollups(request, testCall)).propertiesBuilding === 0 ? true : undefined,
+    { timeoutMs: 60_000 },
+  );
 }
 
 /** Closes all days of a property that are over, as if they had been open for long. */

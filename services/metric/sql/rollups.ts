@@ -20,9 +20,9 @@ export const addToRollups = statement<[property: Uuid, generation: number, rollu
   added,
 );
 
-const wantedSets = columns(3, { ...key, minutes: "smallint", at: "integer" });
+const wantedSets = columns(3, { ...key, at: "integer" });
 
-/** Reads sets of profiles. `at` identifies the requested key. */
+/** Reads sets of profiles of quarters of an hour. `at` identifies the requested key. */
 export const readSets = statement<
   [property: Uuid, generation: number, keys: Rows<typeof wantedSets>],
   { at: number; profiles: Buffer }
@@ -32,7 +32,7 @@ export const readSets = statement<
    FROM ${wantedSets.as("wanted")}
    CROSS JOIN LATERAL (
      SELECT profiles FROM metric.rollup_profiles
-     WHERE property_id = $1 AND metric_id = wanted.metric_id AND generation = $2 AND minutes = wanted.minutes
+     WHERE property_id = $1 AND metric_id = wanted.metric_id AND generation = $2 AND minutes = 15
        AND period = wanted.period AND source = wanted.source AND currency = wanted.currency
      LIMIT 1
    ) p`,
@@ -91,8 +91,8 @@ export interface SetRow {
 }
 
 /**
- * A page of the sets of profiles of some spans, each of which is read by periods of one length. None begins before the
- * period that the page comes after, because that condition is one that no index helps with.
+ * A page of the sets of profiles of some spans, each of which is read by periods of one length. Callers cut spans at
+ * the period that the page comes after, because no index helps to skip the sets before it.
  */
 export const readSetsWithin = statement<
   [
