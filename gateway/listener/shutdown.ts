@@ -83,7 +83,8 @@ async function stopAccepting(server: Server, connections: Connections): Promise<
       resolve();
     };
     const timer = setTimeout(() => setImmediate(close), lastAcceptMs);
-    server.on("connection", close);
+    // Before all other listeners, because a connection that comes between the accept and the close is reset.
+    server.prependListener("connection", close);
   });
 }
 
