@@ -222,11 +222,8 @@ function isWithin(fault: FieldError, param: string): boolean {
   return fault.param === param || fault.param?.startsWith(`${param}.`) === true;
 }
 
-function textFaults(
-  { minLength = 0, maxLength = Number.POSITIVE_INFINITY, ...schema }: Schema,
-  text: string,
-  param: string,
-): FieldError[] {
+function textFaults(schema: Schema, text: string, param: string): FieldError[] {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   if (text.length >= minLength && !isLongerThan(text, maxLength)) return [];
   const expected =
     schema[rule]?.expected ?? `a text of ${minLength > 0 ? `${minLength} to` : "at most"} ${maxLength} characters`;

@@ -6,7 +6,7 @@ import type { Log } from "#shared/process/log.ts";
 import { takeError } from "../refusals.ts";
 import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";
-import { echoRevision, sendDocument } from "./reply.ts";
+import { echoRevision, answerDocument } from "./reply.ts";
 
 /** A JSON:API error. `source` is always an object, because some clients read nested fields without a check. */
 interface CompatError {
@@ -43,7 +43,7 @@ const duplicate = "A profile already exists with one of these identifiers.";
 export function sendCompatError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const ours = takeError(log, error, request, reply);
   echoRevision(request, reply);
-  return sendDocument(reply, statusOf(ours), renderErrors(ours, request));
+  return reply.send(answerDocument(reply, statusOf(ours), renderErrors(ours, request)));
 }
 
 /** The parts of a request that its error depends on. */

@@ -1,10 +1,9 @@
 /** Types and constructors of operations and routes. */
-import type { FastifyReply } from "fastify";
 import type Type from "typebox";
 import type { Clock } from "#shared/values/clock.ts";
 import type { Caller } from "../callers.ts";
 import type { Operation } from "../surface/operation.ts";
-import type { Route } from "../surface/routes.ts";
+import type { Answer, Route } from "../surface/routes.ts";
 import type { CompatExchange } from "./exchange.ts";
 import type { QueryRules } from "./query.ts";
 
@@ -46,7 +45,7 @@ export function route<Body>(
   method: CompatRoute["method"],
   url: string,
   what: CompatOperation<Body>,
-  handle: (exchange: CompatExchange<Body>) => FastifyReply | Promise<FastifyReply>,
+  handle: (exchange: CompatExchange<Body>) => Answer | Promise<Answer>,
 ): CompatRoute {
   return { method, url, operation: what, handle };
 }

@@ -1,4 +1,4 @@
-/** Sends JSON:API documents. Numbers that callers stored keep their digits. */
+/** Makes JSON:API documents. Numbers that callers stored keep their digits. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** The media type of every answer. */
@@ -25,10 +25,11 @@ export function echoRevision({ headers: { revision } }: FastifyRequest, reply: F
   if (typeof revision === "string" && revision.length <= revisionLengthMax) void reply.header("revision", revision);
 }
 
-export function sendDocument(reply: FastifyReply, status: number, document: Document | { errors: object[] }) {
+/** Sets the status of an answer. @returns its body. */
+export function answerDocument(reply: FastifyReply, status: number, document: Document | { errors: object[] }): Buffer {
+  void reply.code(status).header("content-type", mediaType);
   // As bytes, because Fastify adds a charset to strings, which JSON:API forbids.
-  const bytes = Buffer.from(JSON.stringify(document));
-  return reply.code(status).header("content-type", mediaType).send(bytes);
+  return Buffer.from(JSON.stringify(document));
 }
 
 /** An empty `included` if the query asks for one; nothing here can be included. */

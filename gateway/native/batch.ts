@@ -1,9 +1,8 @@
 /** Batches: reading items and answering with their results, in order. */
-import type { FastifyReply } from "fastify";
 import { DaybookError, settleNow, type FieldError } from "#shared/values/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import type { Exchange } from "../surface/exchange.ts";
-import { sendData } from "./envelope.ts";
+import { answerData } from "./envelope.ts";
 
 export interface BatchItemResult {
   status: number;
@@ -48,13 +47,13 @@ export async function answerItems<Input, Outcome>(
   });
 }
 
-export function sendBatch(exchange: Exchange, results: readonly BatchItemResult[]): FastifyReply {
+export function answerBatch(exchange: Exchange, results: readonly BatchItemResult[]): string {
   // A retry finishes items that failed with 5xx and does not repeat the others.
   exchange.request.isUnfinished = results.some(({ status }) => status >= 500);
   const failed = results.filter(({ error }) => error !== null).length;
   if (failed > 0) noteRefused(exchange, results);
   const counts = { succeeded: results.length - failed, failed };
-  return sendData(exchange, JSON.stringify({ object: "batch_result", results, counts }));
+  return answerData(exchange, JSON.stringify({ object: "batch_result", results, counts }));
 }
 
 function noteRefused({ request, reply }: Exchange, results: readonly BatchItemResult[]): void {

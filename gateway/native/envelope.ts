@@ -1,5 +1,4 @@
 /** The envelope of every success: `{data, meta}`. Data is JSON text, so that caller JSON is not changed. */
-import type { FastifyReply } from "fastify";
 import type { Exchange } from "../surface/exchange.ts";
 
 /** Optional fields of meta. */
@@ -12,13 +11,14 @@ export interface MetaExtra {
 /**
  * @param otherDataJson data for a key with the opposite right to see identifier values: see `otherBody` of
  * plugins/idempotency.ts.
+ * @returns the body.
  */
-export function sendData(
+export function answerData(
   { request, reply, caller }: Exchange,
   dataJson: string,
   extra: MetaExtra = {},
   otherDataJson?: string,
-): FastifyReply {
+): string {
   const meta = JSON.stringify({
     request_id: request.id,
     revision: request.revision,
@@ -27,5 +27,6 @@ export function sendData(
   });
   const bodyOf = (data: string): string => `{"data":${data},"meta":${meta}}`;
   if (otherDataJson !== undefined) request.otherBody = bodyOf(otherDataJson);
-  return reply.type("application/json; charset=utf-8").send(bodyOf(dataJson));
+  void reply.type("application/json; charset=utf-8");
+  return bodyOf(dataJson);
 }

@@ -1,8 +1,7 @@
 /** Operations and routes of the native surface. */
-import type { FastifyReply } from "fastify";
 import type { ErrorCode } from "#shared/values/errors.ts";
 import type { Operation } from "../surface/operation.ts";
-import type { Route } from "../surface/routes.ts";
+import type { Answer, Route } from "../surface/routes.ts";
 import type { Reader } from "../validation.ts";
 import type { NativeExchange } from "./exchange.ts";
 import type { QueryRules } from "./query.ts";
@@ -58,7 +57,7 @@ export function route<Body>(
   method: NativeRoute["method"],
   url: string,
   what: NativeOperation<Body>,
-  handle: (exchange: NativeExchange<Body>) => FastifyReply | Promise<FastifyReply>,
+  handle: (exchange: NativeExchange<Body>) => Answer | Promise<Answer>,
 ): NativeRoute {
   return { method, url, operation: what, handle };
 }

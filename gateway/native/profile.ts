@@ -1,9 +1,8 @@
 /** Functions that the routes of profiles and of identifiers share. */
-import type { FastifyReply } from "fastify";
 import type { Profile } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { profileEtag, profileJson } from "./convert/profiles.ts";
-import { sendData, type MetaExtra } from "./envelope.ts";
+import { answerData, type MetaExtra } from "./envelope.ts";
 import type { NativeExchange } from "./exchange.ts";
 
 /**
@@ -22,11 +21,11 @@ export function resolvedMeta(resolvedFrom: string | undefined): MetaExtra {
   return resolvedFrom === undefined ? {} : { resolved_from: resolvedFrom };
 }
 
-export function sendWritten(
+export function answerWritten(
   exchange: NativeExchange,
   profile: Profile | undefined,
   { created = false, resolvedFrom }: { created?: boolean; resolvedFrom?: string | undefined } = {},
-): FastifyReply {
+): string {
   if (!profile) throw new Error("the profile was not returned");
   const { request, reply, showsValues } = exchange;
   void reply.code(created ? 201 : 200);
@@ -35,7 +34,7 @@ export function sendWritten(
   const shown = { expand: false, showValues: showsValues };
   // A key with the opposite right to see values may repeat the request.
   const other = request.operation ? profileJson(profile, { ...shown, showValues: !showsValues }) : undefined;
-  return sendData(exchange, profileJson(profile, shown), resolvedMeta(resolvedFrom), other);
+  return answerData(exchange, profileJson(profile, shown), resolvedMeta(resolvedFrom), other);
 }
 
 /** Maps params of the service to a request with the profile in its path. */

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Gauge, type Registry } from "prom-client";
 import { DaybookError } from "#shared/values/errors.ts";
 import { createFairShare } from "#shared/scheduling/fair-share.ts";
-import { createBytesUnderWay, type BytesUnderWay, type Shortage } from "../bytes-under-way.ts";
+import { createBytesUnderWay, type Shortage } from "../bytes-under-way.ts";
 import { clientOf } from "#shared/values/client-address.ts";
 import { listShare, type ByteLimits, type PageLimits } from "../listener/limits.ts";
 
@@ -18,6 +18,8 @@ declare module "fastify" {
      * @throws DaybookError `rate_limited` or `service_unavailable`
      */
     countBody: ((bytes: number) => void) | null;
+    /** Counts bytes of the answer. */
+    countAnswer: ((bytes: number) => void) | null;
   }
 }
 
@@ -35,39 +37,42 @@ export const memoryPlugin = fastifyPlugin<MemoryOptions>((app, { bytes, pages, r
   const { bodyBytesPerKeyMax, bodyBytesMax, answerBytesPerKeyMax, answerBytesMax } = bytes;
   const bodies = createBytesUnderWay({ perHolderMax: bodyBytesPerKeyMax, allMax: bodyBytesMax });
   const answers = createBytesUnderWay({ perHolderMax: answerBytesPerKeyMax, allMax: answerBytesMax });
-  const holdAnswer = new WeakMap<FastifyRequest, (bytes: number) => void>();
   showMetrics(registry, { bodies: () => bodies.total, answers: () => answers.total });
   app.decorateRequest("countBody", null);
+  app.decorateRequest("countAnswer", null);
   app.addHook("onRequest", async (request, reply) => {
     const holder = holderOf(request);
     const short = answers.shortage(holder, 0);
     if (short) throw refusal(short, "answers that are not read");
-    const held = new Map([bodies, answers].map((kind) => [kind, 0]));
+    let bodyBytes = 0;
+    let answerBytes = 0;
     // Once the connection is closed nothing is counted, because nothing would subtract it.
     let isOver = reply.raw.destroyed;
-    const hold = (kind: BytesUnderWay, more: number): void => {
-      if (isOver) return;
-      kind.add(holder, more);
-      held.set(kind, (held.get(kind) ?? 0) + more);
-    };
     const countBody = (more: number): void => {
       const tooMany = bodies.shortage(holder, more);
       if (tooMany) throw refusal(tooMany, "bodies under way");
-      hold(bodies, more);
+      if (isOver) return;
+      bodies.add(holder, more);
+      bodyBytes += more;
     };
     request.countBody = countBody;
-    holdAnswer.set(request, (more) => hold(answers, more));
+    request.countAnswer = (more) => {
+      if (isOver) return;
+      answers.add(holder, more);
+      answerBytes += more;
+    };
     // The request holds its body, and the socket the answer, until the connection closes.
     reply.raw.once("close", () => {
       isOver = true;
-      for (const [kind, count] of held) kind.add(holder, -count);
+      bodies.add(holder, -bodyBytes);
+      answers.add(holder, -answerBytes);
     });
     const announced = Number(request.headers["content-length"] ?? 0);
     // A longer body is refused unread for its length.
     if (announced <= request.routeOptions.bodyLimit) countBody(announced);
   });
   app.addHook("onSend", async (request, _reply, payload) => {
-    if (typeof payload === "string" || Buffer.isBuffer(payload)) holdAnswer.get(request)?.(Buffer.byteLength(payload));
+    if (typeof payload === "string" || Buffer.isBuffer(payload)) request.countAnswer?.(Buffer.byteLength(payload));
   });
   // Registered after that hook, so that the bytes of a page are counted before its slot is released.
   limitPages(app, pages, (holder) => answers.shortage(holder, 0, listShare));

@@ -2,12 +2,18 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Operation } from "./operation.ts";
 
+/**
+ * What a handler answers: a body, which is then sent, or the reply if it has sent that itself. A body costs less: to
+ * return the reply is to wait until it is sent, once for each function that returns it.
+ */
+export type Answer = string | Buffer | FastifyReply;
+
 export interface Route<Op extends Operation, Exchange> {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Relative to the prefix of the surface, such as `/profiles/:id`. */
   url: string;
   operation: Op;
-  handle(this: void, exchange: Exchange): FastifyReply | Promise<FastifyReply>;
+  handle(this: void, exchange: Exchange): Answer | Promise<Answer>;
 }
 
 /** @param prepare makes the reader of a route, which checks a request and makes the exchange for the handler. */

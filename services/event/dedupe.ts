@@ -3,7 +3,6 @@ import { create } from "@bufbuild/protobuf";
 import { EventSchema, type Event } from "#proto/daybook/event/v1/event_pb.ts";
 import type { Micros } from "#shared/values/clock.ts";
 import { encodeId, timeOfUuid, type Uuid } from "#shared/values/ids.ts";
-import { digestOfKey } from "#shared/values/key-digest.ts";
 import type { Database, Queryable, Transaction } from "#shared/database/postgres.ts";
 import { formatMicros, toTimestamp } from "#shared/values/time.ts";
 import { keyExpiry, type PreparedEvent } from "./domain/prepare.ts";
@@ -27,8 +26,9 @@ interface Key {
   fingerprint: Buffer | null;
 }
 
-export function hasKeys(item: Keyed): boolean {
-  return keysOf(item).length > 0;
+/** Whether an item may have keys: a unique_id is one only together with a profile. */
+export function hasKeys({ dedupe, idempotencyKey, uniqueId }: Keyed): boolean {
+  return dedupe !== undefined || idempotencyKey !== undefined || uniqueId !== undefined;
 }
 
 /**
@@ -60,10 +60,13 @@ type Keyed = PreparedEvent & Partial<Pick<ResolvedEvent, "profileId" | "identifi
 
 /** The idempotency key comes first, because only it detects a different item. */
 function keysOf(item: Keyed): Key[] {
-  const { dedupeId, idempotencyKey } = item;
+  const { dedupe, idempotencyKey } = item;
   const keys: Key[] = [];
-  if (idempotencyKey) keys.push({ kind: "idempotency_key", ...idempotencyKey, key: digestOfKey(idempotencyKey.key) });
-  if (dedupeId !== undefined) keys.push({ kind: "dedupe_id", key: digestOfKey(dedupeId), fingerprint: null });
+  if (idempotencyKey) {
+    const { digest: key, fingerprint } = idempotencyKey;
+    keys.push({ kind: "idempotency_key", key, fingerprint });
+  }
+  if (dedupe) keys.push({ kind: "dedupe_id", key: dedupe.digest, fingerprint: null });
   const [own] = uniqueKeysOf(item);
   return own ? [...keys, own] : keys;
 }
@@ -93,6 +96,7 @@ export async function findHeldEvents(
   items: readonly Keyed[],
   now: Micros,
 ): Promise<(HeldEvent | undefined)[]> {
+  if (!items.some(hasKeys)) return items.map(() => undefined);
   const keys = items.map(keysOf);
   const former = items.map((item) => uniqueKeysOf(item).slice(1));
   const all = [...keys, ...former].flat();

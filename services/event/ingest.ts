@@ -122,8 +122,8 @@ async function check({ context, now, outcomes }: Ingestion, inputs: readonly Eve
 /** Settles the items whose request has the key of an item before them, and looks keys up if one was held lately. */
 async function refuseRepeatedRequests(ingestion: Ingestion, items: readonly Checked[]): Promise<Checked[]> {
   const { context, outcomes } = ingestion;
+  if (!items.some(({ request }) => request)) return [...items];
   const first = new Map(items.toReversed().flatMap((item) => (item.request ? [[item.request.key, item]] : [])));
-  if (first.size === 0) return [...items];
   for (const item of items) {
     if (item.request && first.get(item.request.key) !== item) outcomes[item.at] = requestHeld();
   }

@@ -5,20 +5,22 @@ import type { Micros } from "#shared/values/clock.ts";
 import { encodeId, newUuid } from "#shared/values/ids.ts";
 import { toTimestamp } from "#shared/values/time.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
-import type { EventRow } from "./sql/events.ts";
+import type { EventRow, NewEventRow } from "./sql/events.ts";
 
 /** @param now its received_at. */
-export function toRow(item: ResolvedEvent, now: Micros): EventRow {
+export function toRow(item: ResolvedEvent, now: Micros): NewEventRow {
   return {
     id: item.id ?? newUuid(),
     type: item.type,
     profile_id: item.profileId,
+    identifier_type: item.identifier?.type ?? null,
+    identifier_value: item.identifier?.value ?? null,
     properties: item.properties,
     value: item.money?.value ?? null,
     currency: item.money?.currency ?? null,
     occurred_at: item.occurredAt,
     received_at: now,
-    dedupe_id: item.dedupeId ?? null,
+    dedupe_id: item.dedupe?.id ?? null,
     source: item.source,
     backfill: item.backfill,
   };

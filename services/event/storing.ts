@@ -12,12 +12,12 @@ import { claimAll, hasKeys, releaseAll, toClaims } from "./dedupe.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 import { toEvent, toRow } from "./mapping.ts";
 import { claimRequests, requestHeld, toRequests, type Requests } from "./requests.ts";
-import { insertEvents, insertEventsWithKeys, type EventRow, type Insertion } from "./sql/events.ts";
+import { insertEvents, insertEventsWithKeys, type Insertion, type NewEventRow } from "./sql/events.ts";
 
 /** An event in each of its forms. */
 interface Draft {
   item: ResolvedEvent;
-  row: EventRow;
+  row: NewEventRow;
   event: Event;
 }
 
@@ -107,11 +107,7 @@ function toInsertion(property: Uuid, drafts: readonly Draft[], now: Micros): Ins
   );
   const anonymous = drafts.filter(({ item }) => item.identifier !== null).map(({ event }) => event.id);
   const messages = [...toMessages(property, events), ...anonymousMessages(property, anonymous)];
-  const rows = drafts.map(({ item: { identifier }, row }) => ({
-    ...row,
-    identifier_type: identifier?.type ?? null,
-    identifier_value: identifier?.value ?? null,
-  }));
+  const rows = drafts.map(({ row }) => row);
   return [property, formatMicros(now), rows, messages];
 }
 

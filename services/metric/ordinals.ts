@@ -18,8 +18,13 @@ export interface ProfileOrdinals {
 const rememberedMax = 200_000;
 
 export function createProfileOrdinals(): ProfileOrdinals {
-  const known = new LRUCache<string, number>({ max: rememberedMax });
-  const keyOf = (property: Uuid, id: string): string => `${property} ${id}`;
+  // By TypeID alone, because texts made of both ids would be made and hashed anew for each event. If two properties have
+  // profiles of one id, one of them is known.
+  const known = new LRUCache<string, { property: Uuid; number: number }>({ max: rememberedMax });
+  const knownIn = (property: Uuid, id: string): number | undefined => {
+    const held = known.get(id);
+    return held?.property === property ? held.number : undefined;
+  };
 
   async function lookUp(database: Queryable, property: Uuid, ids: readonly string[], found: Ordinals): Promise<void> {
     if (ids.length === 0) return;
@@ -33,7 +38,7 @@ export function createProfileOrdinals(): ProfileOrdinals {
     const found: Ordinals = new Map();
     const unknown: string[] = [];
     for (const id of profileIds) {
-      const number = known.get(keyOf(property, id));
+      const number = knownIn(property, id);
       if (number === undefined) unknown.push(id);
       else found.set(id, number);
     }
@@ -61,7 +66,7 @@ export function createProfileOrdinals(): ProfileOrdinals {
       return found;
     },
     remember(property, ordinals) {
-      for (const [id, number] of ordinals) known.set(keyOf(property, id), number);
+      for (const [id, number] of ordinals) if (knownIn(property, id) === undefined) known.set(id, { property, number });
     },
   };
 }

@@ -3,7 +3,7 @@ import { readAccount } from "../../surface/account.ts";
 import { accountResource } from "../convert/accounts.ts";
 import { toId } from "../convert/ids.ts";
 import type { CompatExchange } from "../exchange.ts";
-import { sendDocument, type Resource } from "../reply.ts";
+import { answerDocument, type Resource } from "../reply.ts";
 import { Account } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
@@ -31,14 +31,14 @@ const read = operation("accounts:read", {
 export const accountRoutes = [
   route("GET", "/accounts", list, async (exchange) => {
     const data = [await readResource(exchange)];
-    return sendDocument(exchange.reply, 200, { data, links: exchange.links.page(undefined) });
+    return answerDocument(exchange.reply, 200, { data, links: exchange.links.page(undefined) });
   }),
 
   route("GET", "/accounts/:id", read, async (exchange) => {
     if (toId("prop", exchange.id) !== exchange.propertyId) {
       throw new DaybookError("resource_not_found", "An account with this id does not exist.", { param: "id" });
     }
-    return sendDocument(exchange.reply, 200, { data: await readResource(exchange), links: exchange.links.self() });
+    return answerDocument(exchange.reply, 200, { data: await readResource(exchange), links: exchange.links.self() });
   }),
 ];
 

@@ -4,7 +4,7 @@ import { findMetric } from "../find.ts";
 import { toJobId } from "../job-ids.ts";
 import { findProfile } from "../profiles.ts";
 import type { QueryRules } from "../query.ts";
-import { nothingIncluded, sendDocument } from "../reply.ts";
+import { nothingIncluded, answerDocument } from "../reply.ts";
 import { Reference } from "../resources.ts";
 import { operation, route, type CompatRoute } from "../operation.ts";
 
@@ -62,7 +62,7 @@ function wholeList(name: string, query: QueryRules): CompatRoute {
     success: { 200: "An empty page" },
   });
   return route("GET", `/${name}`, list, ({ reply, query: asked, links }) =>
-    sendDocument(reply, 200, { data: [], ...nothingIncluded(asked), links: links.page(undefined) }),
+    answerDocument(reply, 200, { data: [], ...nothingIncluded(asked), links: links.page(undefined) }),
   );
 }
 
@@ -89,13 +89,13 @@ function relatedLists({ of, scope, name, type }: (typeof related)[number]): Comp
   return [
     route("GET", `/${of}/:id/${name}`, list, async (exchange) => {
       await checkOwner(exchange, of);
-      return sendDocument(exchange.reply, 200, { data: [], links: exchange.links.page(undefined) });
+      return answerDocument(exchange.reply, 200, { data: [], links: exchange.links.page(undefined) });
     }),
     route("GET", `/${of}/:id/relationships/${name}`, references, async (exchange) => {
       const { reply, links } = exchange;
       await checkOwner(exchange, of);
       const whole = links.to(`/${of}/${exchange.id}/${name}`).self;
-      return sendDocument(reply, 200, { data: [], links: { ...links.page(undefined), related: whole } });
+      return answerDocument(reply, 200, { data: [], links: { ...links.page(undefined), related: whole } });
     }),
   ];
 }

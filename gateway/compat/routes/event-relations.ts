@@ -7,7 +7,7 @@ import { metricResource } from "../convert/metrics.ts";
 import type { CompatExchange } from "../exchange.ts";
 import { findEvent } from "../find.ts";
 import { findProfile, toProfileResources } from "../profiles.ts";
-import { sendDocument } from "../reply.ts";
+import { answerDocument } from "../reply.ts";
 import { Metric, Profile, Reference } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
@@ -57,7 +57,7 @@ export const eventRelationRoutes = [
     const metric = await findMetricOf(exchange, await findEvent(exchange));
     if (!metric) throw new DaybookError("resource_not_found", "This event has no metric yet.", { param: "id" });
     const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
-    return sendDocument(reply, 200, { data, links: links.self() });
+    return answerDocument(reply, 200, { data, links: links.self() });
   }),
 
   route("GET", "/events/:id/profile", profileOf, async (exchange) => {
@@ -68,7 +68,7 @@ export const eventRelationRoutes = [
       throw new DaybookError("resource_not_found", "This event has no profile.", { param: "id" });
     }
     const [data] = await toProfileResources(exchange, [await findProfile(exchange, profileId, "id")]);
-    return sendDocument(reply, 200, { data: data ?? null, links: links.self() });
+    return answerDocument(reply, 200, { data: data ?? null, links: links.self() });
   }),
 
   route("GET", "/events/:id/relationships/metric", metricIdOf, async (exchange) => {
@@ -77,7 +77,7 @@ export const eventRelationRoutes = [
     const metric = await findMetricOf(exchange, event);
     const related = links.to(`/events/${event.id}/metric`).self;
     const data = metric ? { type: "metric", id: metric.id } : null;
-    return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
+    return answerDocument(reply, 200, { data, links: { ...links.self(), related } });
   }),
 
   route("GET", "/events/:id/relationships/profile", profileIdOf, async (exchange) => {
@@ -85,7 +85,7 @@ export const eventRelationRoutes = [
     const { id, profileId } = await findEvent(exchange);
     const related = links.to(`/events/${id}/profile`).self;
     const data = profileId === undefined ? null : { type: "profile", id: profileId };
-    return sendDocument(reply, 200, { data, links: { ...links.self(), related } });
+    return answerDocument(reply, 200, { data, links: { ...links.self(), related } });
   }),
 ];
 

@@ -27,7 +27,7 @@ import type { CompatExchange } from "../exchange.ts";
 import { Faults, pointerTo } from "../faults.ts";
 import { jobIdOf } from "../job-ids.ts";
 import { checkPatches, findProfile, updateProfile, upsertProfile } from "../profiles.ts";
-import { sendDocument } from "../reply.ts";
+import { answerDocument } from "../reply.ts";
 import { Event, EventBulkCreateJobAccepted } from "../resources.ts";
 import { operation, route, type BodySetting } from "../operation.ts";
 import { EventBulkCreateJob, EventCreate } from "../schemas.ts";
@@ -89,7 +89,7 @@ export const eventWriteRoutes = [
     const { event: recorded, replayed } = outcome.value;
     request.isUnfinished = false;
     if (replayed) void reply.header("idempotency-replayed", "true");
-    return sendDocument(reply, 202, { data: writtenEventResource(recorded, links.to(`/events/${recorded.id}`)) });
+    return answerDocument(reply, 202, { data: writtenEventResource(recorded, links.to(`/events/${recorded.id}`)) });
   }),
 
   route("POST", "/event-bulk-create-jobs", bulk, async (exchange) => {
@@ -104,7 +104,7 @@ export const eventWriteRoutes = [
     await services.events.createEventJob({ propertyId, jobId, items, origin: jobOriginOf(request) });
     const attributes = { total_count: items.length };
     // Without a link, because these jobs cannot be read, as on the other platform.
-    return sendDocument(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });
+    return answerDocument(reply, 202, { data: { type: "event-bulk-create-job", id: jobId, attributes } });
   }),
 ];
 

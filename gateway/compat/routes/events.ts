@@ -10,7 +10,7 @@ import { readTime } from "../convert/times.ts";
 import type { CompatExchange } from "../exchange.ts";
 import { findEvent } from "../find.ts";
 import { toProfileResources } from "../profiles.ts";
-import { sendDocument, type Resource } from "../reply.ts";
+import { answerDocument, type Resource } from "../reply.ts";
 import { Event } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
@@ -72,14 +72,14 @@ export const eventRoutes = [
     const { next, prev } = query.pagesAround(placeOf(events[0]), placeOf(events.at(-1)), found.hasMore);
     const shown = wanted?.hasProfile ? events.filter(({ profileId }) => profileId !== undefined) : events;
     const { data, included } = await toResources(exchange, shown);
-    return sendDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
+    return answerDocument(reply, 200, { data, ...included, links: links.page(next, prev) });
   }),
 
   route("GET", "/events/:id", read, async (exchange) => {
     const found = await findEvent(exchange);
     const { data, included } = await toResources(exchange, [found]);
     const [event = null] = data;
-    return sendDocument(exchange.reply, 200, { data: event, ...included, links: exchange.links.self() });
+    return answerDocument(exchange.reply, 200, { data: event, ...included, links: exchange.links.self() });
   }),
 ];
 

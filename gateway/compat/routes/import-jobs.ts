@@ -12,7 +12,7 @@ import { Faults } from "../faults.ts";
 import { jobIdOf, noSuchJob, toJobId } from "../job-ids.ts";
 import type { Links } from "../links.ts";
 import { checkPatches, toProfileResources } from "../profiles.ts";
-import { nothingIncluded, sendDocument } from "../reply.ts";
+import { nothingIncluded, answerDocument } from "../reply.ts";
 import { ImportError, ImportJob, Profile, Reference } from "../resources.ts";
 import { operation, route, type BodySetting } from "../operation.ts";
 import { ProfileImportJob } from "../schemas.ts";
@@ -100,7 +100,7 @@ export const importJobRoutes = [
     const { job } = await services.profiles.createImportJob(wanted, () => itemsPointer);
     if (!job) throw new Error("the job was not returned");
     const self = linkTo(links, job.id);
-    return sendDocument(reply, 202, { data: pick(jobResource(job, self), query), links: self });
+    return answerDocument(reply, 202, { data: pick(jobResource(job, self), query), links: self });
   }),
 
   route("GET", base, list, async ({ reply, propertyId, services, query, links }) => {
@@ -109,7 +109,7 @@ export const importJobRoutes = [
     const statuses = toStatuses(wanted);
     // The service reads an empty list as any status.
     if (names.length > 0 && statuses.length === 0)
-      return sendDocument(reply, 200, { data: [], links: links.page(undefined) });
+      return answerDocument(reply, 200, { data: [], links: links.page(undefined) });
     const found = await services.profiles.listImportJobs({
       propertyId,
       statuses,
@@ -120,20 +120,20 @@ export const importJobRoutes = [
     const jobs = query.backwards ? found.jobs.toReversed() : found.jobs;
     const data = jobs.map((job) => pick(jobResource(job, linkTo(links, job.id)), query));
     const { next, prev } = query.pagesAround(jobs[0]?.id, jobs.at(-1)?.id, found.hasMore);
-    return sendDocument(reply, 200, { data, links: links.page(next, prev) });
+    return answerDocument(reply, 200, { data, links: links.page(next, prev) });
   }),
 
   route("GET", `${base}/:id`, read, async ({ reply, propertyId, services, query, links, id }) => {
     const { job } = await services.profiles.getImportJob({ propertyId, jobId: toJobId(id) }, () => "id");
     if (!job) throw noSuchJob();
     const data = pick(jobResource(job, linkTo(links, job.id)), query);
-    return sendDocument(reply, 200, { data, links: links.self(), ...nothingIncluded(query) });
+    return answerDocument(reply, 200, { data, links: links.self(), ...nothingIncluded(query) });
   }),
 
   route("GET", `${base}/:id/profiles`, profilesOf, async (exchange) => {
     const { profiles, cursor } = await listImported(exchange);
     const data = await toProfileResources(exchange, profiles);
-    return sendDocument(exchange.reply, 200, { data, links: exchange.links.page(cursor) });
+    return answerDocument(exchange.reply, 200, { data, links: exchange.links.page(cursor) });
   }),
 
   route("GET", `${base}/:id/relationships/profiles`, profileIdsOf, async (exchange) => {
@@ -141,7 +141,7 @@ export const importJobRoutes = [
     const { profiles, cursor } = await listImported(exchange);
     const data = profiles.map((profile) => ({ type: "profile", id: profile.id }));
     const related = links.to(`${base}/${id}/profiles`).self;
-    return sendDocument(reply, 200, { data, links: { ...links.page(cursor), related } });
+    return answerDocument(reply, 200, { data, links: { ...links.page(cursor), related } });
   }),
 
   route("GET", `${base}/:id/import-errors`, errorsOf, async (exchange) => {
@@ -158,7 +158,7 @@ export const importJobRoutes = [
     const last = found.errors.at(-1);
     const data = found.errors.map((failure) => pick(importErrorResource(failure, showsValues), query));
     const cursor = found.hasMore && last ? query.writeCursor(String(last.item)) : undefined;
-    return sendDocument(reply, 200, { data, links: links.page(cursor) });
+    return answerDocument(reply, 200, { data, links: links.page(cursor) });
   }),
 ];
 

@@ -5,7 +5,7 @@ import { datesOf, sortRows, toQuestion, toRows } from "../convert/aggregates.ts"
 import { exampleAggregate } from "../examples.ts";
 import { Faults } from "../faults.ts";
 import { toCursor } from "../query.ts";
-import { sendDocument } from "../reply.ts";
+import { answerDocument } from "../reply.ts";
 import { MetricAggregate } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { MetricAggregateCreate } from "../schemas.ts";
@@ -50,7 +50,7 @@ export const metricAggregateRoutes = [
       links: links.self(),
     };
     const cursor = end < rows.length ? context.cursors.write(scope, String(end)) : undefined;
-    return sendDocument(reply, 200, { data: pick(data, query), links: links.page(cursor) });
+    return answerDocument(reply, 200, { data: pick(data, query), links: links.page(cursor) });
   }),
 ];
 

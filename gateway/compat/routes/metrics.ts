@@ -1,7 +1,7 @@
 import { integrationCategories, integrationNames, metricResource } from "../convert/metrics.ts";
 import type { Condition } from "../filter.ts";
 import { findMetric } from "../find.ts";
-import { nothingIncluded, sendDocument } from "../reply.ts";
+import { nothingIncluded, answerDocument } from "../reply.ts";
 import { Metric } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";
@@ -49,14 +49,14 @@ export const metricRoutes = [
     const last = found.metrics.at(-1);
     const data = found.metrics.map((metric) => pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query));
     const cursor = found.hasMore && last ? query.writeCursor(last.id) : undefined;
-    return sendDocument(reply, 200, { data, ...nothingIncluded(query), links: links.page(cursor) });
+    return answerDocument(reply, 200, { data, ...nothingIncluded(query), links: links.page(cursor) });
   }),
 
   route("GET", "/metrics/:id", read, async (exchange) => {
     const { reply, query, links } = exchange;
     const metric = await findMetric(exchange);
     const data = pick(metricResource(metric, links.to(`/metrics/${metric.id}`)), query);
-    return sendDocument(reply, 200, { data, ...nothingIncluded(query), links: links.self() });
+    return answerDocument(reply, 200, { data, ...nothingIncluded(query), links: links.self() });
   }),
 ];
 

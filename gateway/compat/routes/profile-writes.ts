@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { ProfileStatus, type Profile as ProfileMessage } from "#proto/daybook/profile/v1/profile_pb.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { readProfile, type GivenProfile } from "../bodies.ts";
@@ -9,7 +8,7 @@ import { exampleMerge, exampleProfileUpdate, exampleProfileWrite } from "../exam
 import type { CompatExchange } from "../exchange.ts";
 import { Faults } from "../faults.ts";
 import { checkPatches, replaceInProfile, noSuchProfile, toWrittenProfile, upsertProfile } from "../profiles.ts";
-import { sendDocument, type Document, type Resource } from "../reply.ts";
+import { answerDocument, type Document, type Resource } from "../reply.ts";
 import { MergedProfile, Profile } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { ProfileCreate, ProfileImport, ProfileMerge, ProfileUpdate } from "../schemas.ts";
@@ -79,7 +78,7 @@ export const profileWriteRoutes = [
       { ...toCreateRequest(propertyId, write), ...operationOf(request) },
       toPointer(write, pointers.attributes),
     );
-    return sendProfile(exchange, 201, profile);
+    return answerProfile(exchange, 201, profile);
   }),
 
   route("POST", "/profile-import", upsert, async (exchange) => {
@@ -87,11 +86,11 @@ export const profileWriteRoutes = [
     if (id === undefined) {
       checkPatches(exchange.caller, [write]);
       const { profile, created } = await upsertProfile(exchange, write, { pointers, preferFirst: false });
-      return sendProfile(exchange, created ? 201 : 200, profile);
+      return answerProfile(exchange, created ? 201 : 200, profile);
     }
     const kept = { ...write, cleared: new Set<never>() };
     const profile = await replaceInProfile(exchange, id, kept, { pointers, param: pointers.id, mayAdd: true });
-    return sendProfile(exchange, 200, profile);
+    return answerProfile(exchange, 200, profile);
   }),
 
   route("PATCH", "/profiles/:id", update, async (exchange) => {
@@ -107,7 +106,7 @@ export const profileWriteRoutes = [
     });
     faults.check();
     const profile = await replaceInProfile(exchange, id, write, { pointers, param: "id", mayAdd: false });
-    return sendProfile(exchange, 200, profile);
+    return answerProfile(exchange, 200, profile);
   }),
 
   route("POST", "/profile-merge", merge, async (exchange) => {
@@ -133,7 +132,7 @@ export const profileWriteRoutes = [
     }
     request.isUnfinished = false;
     const data = { type: "profile", id: survivor, links: links.to(`/profiles/${survivor}`) };
-    return sendDocument(reply, 201, { data, links: links.self() });
+    return answerDocument(reply, 201, { data, links: links.self() });
   }),
 ];
 
@@ -160,17 +159,17 @@ async function checkMerge(exchange: CompatExchange, destination: string, sources
   faults.check();
 }
 
-async function sendProfile(
+async function answerProfile(
   exchange: CompatExchange,
   status: number,
   profile: ProfileMessage | undefined,
-): Promise<FastifyReply> {
+): Promise<Buffer> {
   if (!profile) throw new Error("the profile was not returned");
   const { request, reply, links } = exchange;
   const { own, other } = await toWrittenProfile(exchange, profile);
   const documentOf = (data: Resource): Document => ({ data, links: links.to(`/profiles/${profile.id}`) });
   request.otherBody = JSON.stringify(documentOf(other));
-  return sendDocument(reply, status, documentOf(own));
+  return answerDocument(reply, status, documentOf(own));
 }
 
 function readGood(data: unknown): GivenProfile {

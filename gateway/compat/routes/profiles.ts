@@ -15,7 +15,7 @@ import { readTime } from "../convert/times.ts";
 import type { Condition } from "../filter.ts";
 import { findProfile, toProfileResources } from "../profiles.ts";
 import type { Query } from "../query.ts";
-import { nothingIncluded, sendDocument } from "../reply.ts";
+import { nothingIncluded, answerDocument } from "../reply.ts";
 import { Profile } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 
@@ -92,14 +92,14 @@ export const profileRoutes = [
       profile && JSON.stringify(placeOf(query.sort.field, profile));
     const { next, prev } = query.pagesAround(place(profiles[0]), place(profiles.at(-1)), found.hasMore);
     const data = await toProfileResources(exchange, profiles);
-    return sendDocument(reply, 200, { data, ...nothingIncluded(query), links: links.page(next, prev) });
+    return answerDocument(reply, 200, { data, ...nothingIncluded(query), links: links.page(next, prev) });
   }),
 
   route("GET", "/profiles/:id", read, async (exchange) => {
     const { reply, query, links, id } = exchange;
     const [data] = await toProfileResources(exchange, [await findProfile(exchange, id, "id")]);
     if (!data) throw new Error("a profile is a resource");
-    return sendDocument(reply, 200, { data, ...nothingIncluded(query), links: links.self() });
+    return answerDocument(reply, 200, { data, ...nothingIncluded(query), links: links.self() });
   }),
 ];
 

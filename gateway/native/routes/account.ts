@@ -1,6 +1,6 @@
 import { readAccount } from "../../surface/account.ts";
 import { accountJson } from "../convert/account.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleAccount } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { Account } from "../resources.ts";
@@ -17,6 +17,6 @@ const read = operation("accounts:read", {
 
 export const accountRoutes = [
   route("GET", "/account", read, async (exchange) =>
-    sendData(exchange, accountJson(await readAccount(exchange), exchange.caller)),
+    answerData(exchange, accountJson(await readAccount(exchange), exchange.caller)),
   ),
 ];

@@ -3,7 +3,7 @@ import { InstallationStatus, type App } from "#proto/daybook/identity/v1/apps_pb
 import { DaybookError } from "#shared/values/errors.ts";
 import { readOwnInstallation } from "../../surface/account.ts";
 import { appJson } from "../convert/apps.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleApp } from "../examples.ts";
 import type { NativeExchange } from "../exchange.ts";
 import { operation, route } from "../operation.ts";
@@ -38,7 +38,7 @@ export const appRoutes = [
     const { caller, query, propertyId, services } = exchange;
     const page = openPage(exchange, "apps");
     const send = (apps: readonly App[], hasMore: boolean) =>
-      sendData(exchange, `[${apps.map(appJson).join(",")}]`, page.meta(hasMore, apps.at(-1)?.id));
+      answerData(exchange, `[${apps.map(appJson).join(",")}]`, page.meta(hasMore, apps.at(-1)?.id));
     if (caller.kind === "installation") {
       const { app } = await readOwnInstallation(exchange);
       return send(page.after === undefined || app.id > page.after ? [app] : [], false);
@@ -50,7 +50,7 @@ export const appRoutes = [
   route("GET", "/apps/:id", read, async (exchange) => {
     const app = await findInstalled(exchange);
     if (!app) throw new DaybookError("resource_not_found", "There is no such app.", { param: "id" });
-    return sendData(exchange, appJson(app));
+    return answerData(exchange, appJson(app));
   }),
 ];
 

@@ -4,7 +4,7 @@ import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
 import type { RateWindow } from "../../rate/limits.ts";
-import { answerItems, readItem, sendBatch, type BatchItemResult } from "../batch.ts";
+import { answerItems, readItem, answerBatch, type BatchItemResult } from "../batch.ts";
 import { toEventInput } from "../convert/events.ts";
 import { exampleEventBatch } from "../examples.ts";
 import { operation, route } from "../operation.ts";
@@ -70,7 +70,7 @@ export const eventBatchRoutes = [
       }),
     );
     const results = await answerItems(items, (inputs) => exchange.recordEvents(inputs), toItemResult);
-    return sendBatch(exchange, results);
+    return answerBatch(exchange, results);
   }),
 ];
 

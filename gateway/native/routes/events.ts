@@ -7,7 +7,7 @@ import { eventJson, type EventExpansion } from "#shared/wire/events.ts";
 import { fromGuideEvent, toEventInput, toGuideEventError } from "../convert/events.ts";
 import { metricJson } from "#shared/wire/metrics.ts";
 import { profileJson } from "../convert/profiles.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import type { NativeExchange } from "../exchange.ts";
 import { exampleEvent, exampleIds, exampleProfile } from "../examples.ts";
 import { idFilter } from "../filters.ts";
@@ -134,7 +134,7 @@ export const eventRoutes = [
     void reply.code(replayed && !body.guide ? 200 : 201);
     void reply.header("location", `/v1/events/${event.id}`);
     if (replayed) void reply.header("idempotency-replayed", "true");
-    return sendData(exchange, eventJson(event), resolvedMeta(resolvedFrom));
+    return answerData(exchange, eventJson(event), resolvedMeta(resolvedFrom));
   }),
 
   route("GET", "/events", list, async (exchange) => {
@@ -161,7 +161,11 @@ export const eventRoutes = [
       ...page.meta(found.hasMore, last && writePlace(time, last.id)),
     };
     const expansionOf = await expand(exchange, found.events);
-    return sendData(exchange, `[${found.events.map((event) => eventJson(event, expansionOf(event))).join(",")}]`, meta);
+    return answerData(
+      exchange,
+      `[${found.events.map((event) => eventJson(event, expansionOf(event))).join(",")}]`,
+      meta,
+    );
   }),
 
   route("GET", "/events/:id", read, async (exchange) => {
@@ -170,7 +174,7 @@ export const eventRoutes = [
     const [event] = events;
     if (!event) throw new DaybookError("resource_not_found", "There is no such event.", { param: "id" });
     const expansionOf = await expand(exchange, events);
-    return sendData(exchange, eventJson(event, expansionOf(event)));
+    return answerData(exchange, eventJson(event, expansionOf(event)));
   }),
 ];
 

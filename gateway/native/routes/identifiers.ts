@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type {
   Identifier as IdentifierMessage,
   Profile as ProfileMessage,
@@ -6,7 +5,7 @@ import type {
 import { DaybookError } from "#shared/values/errors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { identifierObject, profileEtag, toIdentifierInput } from "../convert/profiles.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import type { NativeExchange } from "../exchange.ts";
 import { exampleIdentifier, exampleIds } from "../examples.ts";
 import { operation, route } from "../operation.ts";
@@ -98,14 +97,14 @@ export const identifierRoutes = [
     void reply.header("etag", profileEtag(profile));
     const data = shown.map((identifier) => identifierObject(identifier, showsValues));
     const pageMeta = page.meta(remaining.length > shown.length, shown.at(-1)?.id);
-    return sendData(exchange, JSON.stringify(data), { ...meta, ...pageMeta });
+    return answerData(exchange, JSON.stringify(data), { ...meta, ...pageMeta });
   }),
 
   route("GET", `${path}/:identifier_id`, read, async (exchange) => {
     const { profile, meta } = await findProfile(exchange);
     void exchange.reply.header("etag", profileEtag(profile));
     const identifier = pick(profile, exchange.ids.identifier_id);
-    return sendData(exchange, JSON.stringify(identifierObject(identifier, exchange.showsValues)), meta);
+    return answerData(exchange, JSON.stringify(identifierObject(identifier, exchange.showsValues)), meta);
   }),
 
   route("POST", path, add, async (exchange) => {
@@ -119,14 +118,14 @@ export const identifierRoutes = [
     void reply.code(created ? 201 : 200);
     if (created) void reply.header("location", `/v1/profiles/${added.profileId}/identifiers/${added.id}`);
     void reply.header("etag", etagOf(profile));
-    return sendIdentifier(exchange, added, resolvedFrom);
+    return answerIdentifier(exchange, added, resolvedFrom);
   }),
 
   route("PATCH", `${path}/:identifier_id`, promote, async (exchange) => {
     const { reply, ids, services } = exchange;
     const { profile, resolvedFrom } = await services.profiles.promoteIdentifier(toChange(exchange), toPathParam);
     void reply.header("etag", etagOf(profile));
-    return sendIdentifier(exchange, pick(profile, ids.identifier_id), resolvedFrom);
+    return answerIdentifier(exchange, pick(profile, ids.identifier_id), resolvedFrom);
   }),
 
   route("DELETE", `${path}/:identifier_id`, remove, async (exchange) => {
@@ -134,7 +133,7 @@ export const identifierRoutes = [
     const { profile, resolvedFrom } = await services.profiles.removeIdentifier(toChange(exchange), toPathParam);
     void reply.header("etag", etagOf(profile));
     const deleted = { id: ids.identifier_id, object: "identifier", deleted: true };
-    return sendData(exchange, JSON.stringify(deleted), resolvedMeta(resolvedFrom));
+    return answerData(exchange, JSON.stringify(deleted), resolvedMeta(resolvedFrom));
   }),
 ];
 
@@ -143,14 +142,14 @@ function toChange({ request, ids, precondition, propertyId }: NativeExchange) {
   return { propertyId, profileId: ids.id, identifierId: ids.identifier_id, precondition, ...operationOf(request) };
 }
 
-function sendIdentifier(
+function answerIdentifier(
   exchange: NativeExchange,
   identifier: IdentifierMessage,
   resolvedFrom: string | undefined,
-): FastifyReply {
+): string {
   const { showsValues } = exchange;
   const [own, other] = [showsValues, !showsValues].map((shown) => JSON.stringify(identifierObject(identifier, shown)));
-  return sendData(exchange, own ?? "", resolvedMeta(resolvedFrom), other);
+  return answerData(exchange, own ?? "", resolvedMeta(resolvedFrom), other);
 }
 
 /** @throws DaybookError `resource_not_found` with param `identifier_id` */

@@ -3,7 +3,7 @@ import type { Installation as InstallationMessage } from "#proto/daybook/identit
 import { DaybookError } from "#shared/values/errors.ts";
 import { readOwnInstallation } from "../../surface/account.ts";
 import { installationJson } from "../convert/apps.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleInstallation } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
@@ -37,7 +37,7 @@ export const installationRoutes = [
     const { caller, query, propertyId, services } = exchange;
     const page = openPage(exchange, "installations");
     const send = (installations: readonly InstallationMessage[], hasMore: boolean) =>
-      sendData(
+      answerData(
         exchange,
         `[${installations.map(installationJson).join(",")}]`,
         page.meta(hasMore, installations.at(-1)?.id),
@@ -59,7 +59,7 @@ export const installationRoutes = [
     if (caller.kind === "installation" && ids.id !== caller.callerId) throw noSuchInstallation();
     const { installation } = await services.apps.getInstallation({ propertyId, installationId: ids.id }, () => "id");
     if (!installation) throw noSuchInstallation();
-    return sendData(exchange, installationJson(installation));
+    return answerData(exchange, installationJson(installation));
   }),
 ];
 

@@ -1,6 +1,6 @@
 import { formatTimestamp } from "#shared/values/time.ts";
 import { aggregateJson, toAggregateParam, toAggregateRequest } from "../convert/aggregates.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { MetricAggregate } from "../resources.ts";
@@ -76,6 +76,6 @@ export const metricAggregateRoutes = [
     const { propertyId, services, body } = exchange;
     const answer = await services.metrics.aggregateMetric(toAggregateRequest(propertyId, body), toAggregateParam(body));
     if (!answer.asOf) throw new Error("an answer is as of an instant");
-    return sendData(exchange, aggregateJson(body, answer), { as_of: formatTimestamp(answer.asOf) });
+    return answerData(exchange, aggregateJson(body, answer), { as_of: formatTimestamp(answer.asOf) });
   }),
 ];

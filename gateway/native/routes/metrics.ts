@@ -1,9 +1,8 @@
-import type { FastifyReply } from "fastify";
 import type { Metric as MetricMessage } from "#proto/daybook/metric/v1/metric_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { metricJson } from "#shared/wire/metrics.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
@@ -101,7 +100,7 @@ export const metricRoutes = [
       system: system === undefined ? undefined : system === "true",
       afterMetricId: page.after,
     });
-    return sendData(exchange, `[${metrics.map(metricJson).join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id));
+    return answerData(exchange, `[${metrics.map(metricJson).join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id));
   }),
 
   route("POST", "/metrics", create, async (exchange) => {
@@ -114,7 +113,7 @@ export const metricRoutes = [
       ...operationOf(request),
     });
     void reply.code(201).header("location", `/v1/metrics/${metric?.id}`);
-    return sendMetric(exchange, metric);
+    return answerMetric(exchange, metric);
   }),
 
   route("GET", "/metrics/:id", read, async (exchange) => {
@@ -122,7 +121,7 @@ export const metricRoutes = [
     const { metrics } = await services.metrics.getMetrics({ propertyId, metricIds: [ids.id] });
     const [metric] = metrics;
     if (!metric) throw new DaybookError("resource_not_found", "There is no such metric.", { param: "id" });
-    return sendMetric(exchange, metric);
+    return answerMetric(exchange, metric);
   }),
 
   route("PATCH", "/metrics/:id", update, async (exchange) => {
@@ -132,11 +131,11 @@ export const metricRoutes = [
       { propertyId, metricId: ids.id, description, ...operationOf(request) },
       (param) => (param === "metric_id" ? "id" : param),
     );
-    return sendMetric(exchange, metric);
+    return answerMetric(exchange, metric);
   }),
 ];
 
-function sendMetric(exchange: Exchange, metric: MetricMessage | undefined): FastifyReply {
+function answerMetric(exchange: Exchange, metric: MetricMessage | undefined): string {
   if (!metric) throw new Error("the metric was not returned");
-  return sendData(exchange, metricJson(metric));
+  return answerData(exchange, metricJson(metric));
 }

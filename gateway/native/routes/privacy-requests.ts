@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import type { PrivacyRequest as PrivacyRequestMessage } from "#proto/daybook/profile/v1/privacy_pb.ts";
 import { privacyRequestJson } from "#shared/wire/privacy.ts";
 import { requireScope } from "../../plugins/authentication.ts";
@@ -6,7 +5,7 @@ import { operationOf } from "../../plugins/idempotency.ts";
 import type { Exchange } from "../../surface/exchange.ts";
 import { createReader } from "../../validation.ts";
 import { scopeOfType, toPrivacyRequest, toPrivacyStatuses, toPrivacyType } from "../convert/privacy.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import { idFilter } from "../filters.ts";
 import { operation, route } from "../operation.ts";
@@ -129,7 +128,7 @@ export const privacyRequestRoutes = [
       limit,
       afterPrivacyRequestId: page.after,
     });
-    return sendData(
+    return answerData(
       exchange,
       `[${requests.map(privacyRequestJson).join(",")}]`,
       page.meta(hasMore, requests.at(-1)?.id),
@@ -142,32 +141,32 @@ export const privacyRequestRoutes = [
     const wanted = Object.assign(toPrivacyRequest(propertyId, caller.callerId, body), operationOf(request));
     const made = await services.privacy.createPrivacyRequest(wanted);
     void reply.code(made.known ? 200 : 202);
-    return sendRequest(exchange, made.request);
+    return answerRequest(exchange, made.request);
   }),
 
   route("GET", "/privacy-requests/:id", read, async (exchange) => {
     const { ids, propertyId, services } = exchange;
     const found = await services.privacy.getPrivacyRequest({ propertyId, privacyRequestId: ids.id }, toPathParam);
-    return sendRequest(exchange, found.request);
+    return answerRequest(exchange, found.request);
   }),
 
   route("POST", "/privacy-requests/:id/retry", retry, async (exchange) => {
     const { ids, reply, propertyId, services } = exchange;
     const retried = await services.privacy.retryPrivacyRequest({ propertyId, privacyRequestId: ids.id }, toPathParam);
     void reply.code(202);
-    return sendRequest(exchange, retried.request);
+    return answerRequest(exchange, retried.request);
   }),
 
   route("POST", "/privacy-requests/:id/cancel", cancel, async (exchange) => {
     const { ids, propertyId, services } = exchange;
     const ended = await services.privacy.cancelPrivacyRequest({ propertyId, privacyRequestId: ids.id }, toPathParam);
-    return sendRequest(exchange, ended.request);
+    return answerRequest(exchange, ended.request);
   }),
 ];
 
-function sendRequest(exchange: Exchange, request: PrivacyRequestMessage | undefined): FastifyReply {
+function answerRequest(exchange: Exchange, request: PrivacyRequestMessage | undefined): string {
   if (!request) throw new Error("the privacy request was not returned");
-  return sendData(exchange, privacyRequestJson(request));
+  return answerData(exchange, privacyRequestJson(request));
 }
 
 function toPathParam(param: string): string {

@@ -12,13 +12,13 @@ import {
   toUpsertRequest,
   type ShownIdentifiers,
 } from "../convert/profiles.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import type { NativeExchange } from "../exchange.ts";
 import { exampleIdentifier, exampleIds, exampleProfile } from "../examples.ts";
 import { identifierFilter } from "../filters.ts";
 import { operation, route } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
-import { findProfile, sendWritten, toPathParam } from "../profile.ts";
+import { findProfile, answerWritten, toPathParam } from "../profile.ts";
 import { impossibleChange } from "../../refusals.ts";
 import { Profile } from "../resources.ts";
 import { GuideProfileUpsert, ProfileCreate, ProfileMerge, ProfileUpdate, ProfileUpsert } from "../schemas.ts";
@@ -217,14 +217,14 @@ export const profileRoutes = [
     const time = sort.field === "updated_at" ? last?.updatedAt : last?.createdAt;
     const meta = page.meta(found.hasMore, last && writePlace(time, last.id));
     const shown = shownIdentifiers(exchange);
-    return sendData(exchange, `[${found.profiles.map((profile) => profileJson(profile, shown)).join(",")}]`, meta);
+    return answerData(exchange, `[${found.profiles.map((profile) => profileJson(profile, shown)).join(",")}]`, meta);
   }),
 
   route("POST", "/profiles", create, async (exchange) => {
     const { request, propertyId, services, body } = exchange;
     const wanted = { ...toCreateRequest(propertyId, body), ...operationOf(request) };
     const { profile } = await services.profiles.createProfile(wanted);
-    return sendWritten(exchange, profile, { created: true });
+    return answerWritten(exchange, profile, { created: true });
   }),
 
   route("POST", "/profiles/upsert", upsert, async (exchange) => {
@@ -238,20 +238,20 @@ export const profileRoutes = [
           ? error.withParams((param) => toGuideParam(param, types))
           : error;
       });
-    return sendWritten(exchange, profile, { created });
+    return answerWritten(exchange, profile, { created });
   }),
 
   route("GET", "/profiles/:id", read, async (exchange) => {
     const { profile, meta } = await findProfile(exchange);
     void exchange.reply.header("etag", profileEtag(profile));
-    return sendData(exchange, profileJson(profile, shownIdentifiers(exchange)), meta);
+    return answerData(exchange, profileJson(profile, shownIdentifiers(exchange)), meta);
   }),
 
   route("PATCH", "/profiles/:id", update, async (exchange) => {
     const { request, ids, precondition, propertyId, services, body } = exchange;
     const wanted = { ...toUpdateRequest(propertyId, ids.id, body), precondition, ...operationOf(request) };
     const { profile, resolvedFrom } = await services.profiles.updateProfile(wanted, toPathParam);
-    return sendWritten(exchange, profile, { resolvedFrom });
+    return answerWritten(exchange, profile, { resolvedFrom });
   }),
 
   route("POST", "/profiles/:id/merge", merge, async (exchange) => {
@@ -261,7 +261,7 @@ export const profileRoutes = [
     const { profile } = await services.profiles.mergeProfiles(wanted, toPathParam).catch((error: unknown) => {
       throw error instanceof DaybookError && error.code === "too_many_items" ? impossibleChange(error) : error;
     });
-    return sendWritten(exchange, profile);
+    return answerWritten(exchange, profile);
   }),
 ];
 

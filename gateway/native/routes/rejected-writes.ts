@@ -7,7 +7,7 @@ import {
 } from "#proto/daybook/event/v1/rejected_pb.ts";
 import { DaybookError } from "#shared/values/errors.ts";
 import { rejectedGroupFields, rejectedWriteFields } from "../convert/rejected-writes.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
@@ -137,7 +137,7 @@ export const rejectedWriteRoutes = [
       afterRejectedWriteId: page.after,
     });
     const data = writes.map((write) => rejectedWriteFields(write, request.publicOrigin));
-    return sendData(exchange, JSON.stringify(data), page.meta(hasMore, writes.at(-1)?.id));
+    return answerData(exchange, JSON.stringify(data), page.meta(hasMore, writes.at(-1)?.id));
   }),
 
   route("GET", "/rejected-writes/summary", summary, async (exchange) => {
@@ -153,7 +153,7 @@ export const rejectedWriteRoutes = [
       has_more: found.hasMore,
       groups: found.groups.map((group) => rejectedGroupFields(group, request.publicOrigin)),
     };
-    return sendData(exchange, JSON.stringify(data));
+    return answerData(exchange, JSON.stringify(data));
   }),
 
   route("GET", "/rejected-writes/:id", read, async (exchange) => {
@@ -165,7 +165,7 @@ export const rejectedWriteRoutes = [
     if (!write) throw new DaybookError("resource_not_found", "There is no such rejected write.", { param: "id" });
     const fields = rejectedWriteFields(write, request.publicOrigin);
     const data = showsValues ? { ...fields, payload: write.payload ?? null } : fields;
-    return sendData(exchange, JSON.stringify(data));
+    return answerData(exchange, JSON.stringify(data));
   }),
 ];
 

@@ -1,5 +1,5 @@
 import { revisions, type Revision as RevisionName } from "#shared/values/revisions.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
 import { Revision } from "../resources.ts";
@@ -28,6 +28,6 @@ export const revisionRoutes = [
     const remaining = revisions.toReversed().filter((revision) => after === undefined || revision < after);
     const shown = remaining.slice(0, exchange.query.limit);
     const data = shown.map((revision) => ({ object: "revision", revision, changes: changesOf[revision] }));
-    return sendData(exchange, JSON.stringify(data), page.meta(remaining.length > shown.length, shown.at(-1)));
+    return answerData(exchange, JSON.stringify(data), page.meta(remaining.length > shown.length, shown.at(-1)));
   }),
 ];

@@ -1,6 +1,6 @@
 import { eventSchemaJson } from "#shared/wire/metrics.ts";
 import { profileSchemaJson } from "../convert/profiles.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleMetric } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
@@ -65,6 +65,6 @@ export const schemaRoutes = [
     const metrics = found.slice(0, query.limit - (attributes ? 1 : 0));
     const hasMore = events?.hasMore === true || metrics.length < found.length;
     const items = [...(attributes ? [profileSchemaJson(attributes.schemaJson)] : []), ...metrics.map(eventSchemaJson)];
-    return sendData(exchange, `[${items.join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id ?? profilePlace));
+    return answerData(exchange, `[${items.join(",")}]`, page.meta(hasMore, metrics.at(-1)?.id ?? profilePlace));
   }),
 ];

@@ -1,5 +1,5 @@
 import { suppressionJson } from "#shared/wire/privacy.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
@@ -41,12 +41,12 @@ export const suppressionRoutes = [
       afterSuppressionId: page.after,
     });
     const meta = page.meta(hasMore, suppressions.at(-1)?.id);
-    return sendData(exchange, `[${suppressions.map(suppressionJson).join(",")}]`, meta);
+    return answerData(exchange, `[${suppressions.map(suppressionJson).join(",")}]`, meta);
   }),
 
   route("DELETE", "/suppressions/:id", remove, async (exchange) => {
     const { ids, propertyId, services } = exchange;
     await services.privacy.deleteSuppression({ propertyId, suppressionId: ids.id }, () => "id");
-    return sendData(exchange, JSON.stringify({ id: ids.id, object: "suppression", deleted: true }));
+    return answerData(exchange, JSON.stringify({ id: ids.id, object: "suppression", deleted: true }));
   }),
 ];

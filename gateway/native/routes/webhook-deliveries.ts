@@ -1,11 +1,10 @@
-import type { FastifyReply } from "fastify";
 import Type from "typebox";
 import type { Delivery } from "#proto/daybook/webhook/v1/webhook_pb.ts";
 import { webhookTypes } from "#shared/values/webhook-types.ts";
 import { deliveryJson, webhookTypeJson } from "#shared/wire/webhooks.ts";
 import type { Exchange } from "../../surface/exchange.ts";
 import { deliveryStatusNames, toDeliveryStatus, toPathParam, viewerOf } from "../convert/webhooks.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import type { NativeExchange } from "../exchange.ts";
 import { idFilter } from "../filters.ts";
@@ -98,23 +97,23 @@ export const webhookDeliveryRoutes = [
       afterDeliveryId: page.after,
     });
     const data = `[${deliveries.map((delivery) => deliveryJson(delivery)).join(",")}]`;
-    return sendData(exchange, data, page.meta(hasMore, deliveries.at(-1)?.id));
+    return answerData(exchange, data, page.meta(hasMore, deliveries.at(-1)?.id));
   }),
 
   route("GET", "/webhook-deliveries/:id", read, async (exchange) => {
     const { expands } = exchange.query;
     const { delivery } = await exchange.services.webhooks.getDelivery(named(exchange), toPathParam);
-    return sendDelivery(exchange, delivery, { attempts: expands.has("attempts"), payload: expands.has("payload") });
+    return answerDelivery(exchange, delivery, { attempts: expands.has("attempts"), payload: expands.has("payload") });
   }),
 
   route("POST", "/webhook-deliveries/:id/retry", retry, async (exchange) => {
     const { delivery } = await exchange.services.webhooks.retryDelivery(named(exchange), toPathParam);
     void exchange.reply.code(202);
-    return sendDelivery(exchange, delivery);
+    return answerDelivery(exchange, delivery);
   }),
 
   route("GET", "/webhook-types", types, (exchange) =>
-    sendData(exchange, `[${webhookTypes.map(webhookTypeJson).join(",")}]`),
+    answerData(exchange, `[${webhookTypes.map(webhookTypeJson).join(",")}]`),
   ),
 ];
 
@@ -122,11 +121,11 @@ function named({ caller, propertyId, ids }: NativeExchange) {
   return { propertyId, deliveryId: ids.id, viewer: viewerOf(caller) };
 }
 
-function sendDelivery(
+function answerDelivery(
   exchange: Exchange,
   delivery: Delivery | undefined,
   expansion?: Parameters<typeof deliveryJson>[1],
-): FastifyReply {
+): string {
   if (!delivery) throw new Error("the delivery was not returned");
-  return sendData(exchange, deliveryJson(delivery, expansion));
+  return answerData(exchange, deliveryJson(delivery, expansion));
 }

@@ -1,4 +1,3 @@
-import type { FastifyReply } from "fastify";
 import { ReplayChoice, type Endpoint } from "#proto/daybook/webhook/v1/webhook_pb.ts";
 import { parseDateTime, toTimestamp } from "#shared/values/time.ts";
 import { deliveryJson, endpointJson, replayJson } from "#shared/wire/webhooks.ts";
@@ -6,7 +5,7 @@ import { operationOf } from "../../plugins/idempotency.ts";
 import type { Exchange } from "../../surface/exchange.ts";
 import { createReader } from "../../validation.ts";
 import { requireTypes, toEndpointStatus, toFilter, toPathParam, viewerOf } from "../convert/webhooks.ts";
-import { sendData } from "../envelope.ts";
+import { answerData } from "../envelope.ts";
 import { exampleIds } from "../examples.ts";
 import { operation, route } from "../operation.ts";
 import { openPage } from "../paging.ts";
@@ -177,7 +176,7 @@ export const webhookEndpointRoutes = [
       status: toEndpointStatus(query.filters.get("status")),
     });
     const data = `[${endpoints.map((endpoint) => endpointJson(endpoint)).join(",")}]`;
-    return sendData(exchange, data, page.meta(hasMore, endpoints.at(-1)?.id));
+    return answerData(exchange, data, page.meta(hasMore, endpoints.at(-1)?.id));
   }),
 
   route("POST", "/webhook-endpoints", create, async (exchange) => {
@@ -198,12 +197,12 @@ export const webhookEndpointRoutes = [
     // No answer with a secret is stored: the service answers the same operation with the same secret.
     request.isUnfinished = true;
     void reply.code(201).header("location", `/v1/webhook-endpoints/${endpoint?.id}`);
-    return sendEndpoint(exchange, endpoint, secret);
+    return answerEndpoint(exchange, endpoint, secret);
   }),
 
   route("GET", "/webhook-endpoints/:id", read, async (exchange) => {
     const { endpoint } = await exchange.services.webhooks.getEndpoint(named(exchange), toPathParam);
-    return sendEndpoint(exchange, endpoint);
+    return answerEndpoint(exchange, endpoint);
   }),
 
   route("PATCH", "/webhook-endpoints/:id", update, async (exchange) => {
@@ -226,7 +225,7 @@ export const webhookEndpointRoutes = [
       },
       toPathParam,
     );
-    return sendEndpoint(exchange, endpoint);
+    return answerEndpoint(exchange, endpoint);
   }),
 
   route("POST", "/webhook-endpoints/:id/rotate-secret", rotate, async (exchange) => {
@@ -235,13 +234,13 @@ export const webhookEndpointRoutes = [
     const { endpoint, secret } = await services.webhooks.rotateEndpointSecret(wanted, toPathParam);
     if (!endpoint) throw new Error("the endpoint was not returned");
     request.isSecret = true;
-    return sendData(exchange, endpointJson(endpoint, secret), {}, endpointJson(endpoint));
+    return answerData(exchange, endpointJson(endpoint, secret), {}, endpointJson(endpoint));
   }),
 
   route("POST", "/webhook-endpoints/:id/test", test, async (exchange) => {
     const { delivery } = await exchange.services.webhooks.testEndpoint(named(exchange), toPathParam);
     if (!delivery) throw new Error("the delivery was not returned");
-    return sendData(exchange, deliveryJson(delivery, { attempts: true }));
+    return answerData(exchange, deliveryJson(delivery, { attempts: true }));
   }),
 
   route("POST", "/webhook-endpoints/:id/replay", replay, async (exchange) => {
@@ -259,7 +258,7 @@ export const webhookEndpointRoutes = [
     );
     if (!made.replay) throw new Error("the replay was not returned");
     void reply.code(202);
-    return sendData(exchange, replayJson(made.replay));
+    return answerData(exchange, replayJson(made.replay));
   }),
 
   route("DELETE", "/webhook-endpoints/:id", remove, async (exchange) => {
@@ -267,7 +266,7 @@ export const webhookEndpointRoutes = [
     // Deleting one that is not there, or not seen, is no error of the service.
     await services.webhooks.getEndpoint(named(exchange), toPathParam);
     await services.webhooks.deleteEndpoint(named(exchange), toPathParam);
-    return sendData(exchange, JSON.stringify({ id: ids.id, object: "webhook_endpoint", deleted: true }));
+    return answerData(exchange, JSON.stringify({ id: ids.id, object: "webhook_endpoint", deleted: true }));
   }),
 ];
 
@@ -279,7 +278,7 @@ function instantOf(text: string) {
   return toTimestamp(parseDateTime(text) ?? 0);
 }
 
-function sendEndpoint(exchange: Exchange, endpoint: Endpoint | undefined, secret?: string): FastifyReply {
+function answerEndpoint(exchange: Exchange, endpoint: Endpoint | undefined, secret?: string): string {
   if (!endpoint) throw new Error("the endpoint was not returned");
-  return sendData(exchange, endpointJson(endpoint, secret));
+  return answerData(exchange, endpointJson(endpoint, secret));
 }

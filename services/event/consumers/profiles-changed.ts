@@ -76,7 +76,7 @@ function toEvents({ changes, changedAt }: ProfilesChanged): SystemEvent[] {
         identifier: null,
         money: undefined,
         occurredAt: fromTimestamp(changedAt),
-        dedupeId: undefined,
+        dedupe: undefined,
         idempotencyKey: undefined,
         uniqueId: undefined,
         metricName: undefined,

@@ -13,6 +13,7 @@ import {
   readOccurredAt,
 } from "#shared/values/event.ts";
 import { findContentFaults, findSizeFault, jsonFieldLimits } from "#shared/values/json-fields.ts";
+import { digestOfKey } from "#shared/values/key-digest.ts";
 import { readMoney, type Money } from "#shared/values/money.ts";
 import { mismatch } from "#shared/values/wording.ts";
 import type { Uuid } from "#shared/values/ids.ts";
@@ -24,7 +25,7 @@ export interface PreparedEvent {
   properties: string;
   money: Money | undefined;
   occurredAt: Micros;
-  dedupeId: string | undefined;
+  dedupe: DedupeId | undefined;
   idempotencyKey: IdempotencyKey | undefined;
   /** The operation that stores it; also the id of the event. */
   operation?: Uuid | undefined;
@@ -36,9 +37,17 @@ export interface PreparedEvent {
   backfill: boolean;
 }
 
+/** The dedupe_id of an item. */
+export interface DedupeId {
+  id: string;
+  /** See key-digest.ts. */
+  digest: string;
+}
+
 /** A caller's key for one item, with a digest of the item. */
 export interface IdempotencyKey {
-  key: string;
+  /** See key-digest.ts. */
+  digest: string;
   /** SHA-256 */
   fingerprint: Buffer;
 }
@@ -81,8 +90,11 @@ export function prepareEvent(input: EventInput, now: Micros): PreparedEvent {
     properties: input.propertiesJson,
     money: money.money,
     occurredAt: time.occurredAt,
-    dedupeId,
-    idempotencyKey: idempotencyKey === undefined ? undefined : { key: idempotencyKey, fingerprint: fingerprint(input) },
+    dedupe: dedupeId === undefined ? undefined : { id: dedupeId, digest: digestOfKey(dedupeId) },
+    idempotencyKey:
+      idempotencyKey === undefined
+        ? undefined
+        : { digest: digestOfKey(idempotencyKey), fingerprint: fingerprint(input) },
     uniqueId,
     metricName,
     source,

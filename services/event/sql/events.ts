@@ -21,6 +21,12 @@ export interface EventRow {
   backfill: boolean;
 }
 
+/** An event with the identifier that it waits for, if it is anonymous. */
+export interface NewEventRow extends EventRow {
+  identifier_type: string | null;
+  identifier_value: string | null;
+}
+
 const events = columns(3, {
   id: "uuid",
   type: "text",

@@ -10,11 +10,11 @@ export interface Clock {
 /** The clocks of a machine. */
 export interface MachineClocks {
   /** The time of the day in microseconds, which somebody may set. It takes about six times as long to read as the others. */
-  wallMicros(): Micros;
+  wallMicros: () => Micros;
   /** The same in whole milliseconds. */
-  wallMs(): number;
+  wallMs: () => number;
   /** Microseconds since some instant, which nobody can set. */
-  runningMicros(): number;
+  runningMicros: () => number;
 }
 
 const machineClocks: MachineClocks = {

@@ -50,6 +50,10 @@ export type IdPrefix =
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const valueOfCode = new Int8Array(128).fill(-1);
 for (let value = 0; value < 32; value++) valueOfCode[alphabet.charCodeAt(value)] = value;
+// Characters of 10 bits.
+const pairs = Array.from({ length: 1024 }, (_, bits) => `${alphabet[bits >> 5]}${alphabet[bits & 31]}`);
+const valueOfHex = new Uint8Array(128);
+for (const digit of "0123456789abcdefABCDEF") valueOfHex[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 const suffixLength = 26;
@@ -61,6 +65,8 @@ const pool = Buffer.alloc(8 * 1024);
 const bytesPerId = 10;
 let poolAt = pool.length;
 let lastMs = 0;
+// The begin of ids of that millisecond.
+let lastTime = "";
 let counter = 0;
 
 /**
@@ -74,25 +80,34 @@ export function newUuid(): Uuid {
   }
   const now = Date.now();
   if (now > lastMs) {
-    lastMs = now;
     // Starts in the lower half, so that it can count up.
     counter = pool.readUInt16BE(poolAt) & 0x7ff;
+    setTime(now);
   } else if (++counter > 0xfff) {
-    lastMs++;
     counter = 0;
+    setTime(lastMs + 1);
   }
-  const time = lastMs.toString(16).padStart(12, "0");
   const count = (0x7000 | counter).toString(16);
   const variant = (0x80 | ((pool[poolAt + 2] as number) & 0x3f)).toString(16) + hexOfByte[pool[poolAt + 3] as number];
   const tail = pool.toString("hex", poolAt + 4, poolAt + bytesPerId);
   poolAt += bytesPerId;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${count}-${variant}-${tail}` as Uuid;
+  return `${lastTime}-${count}-${variant}-${tail}` as Uuid;
+}
+
+function setTime(timeMs: number): void {
+  lastMs = timeMs;
+  lastTime = timeText(timeMs);
+}
+
+/** The time within a UUIDv7: `019abcde-f012`. */
+function timeText(timeMs: number): string {
+  const time = timeMs.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
 /** The lower bound of all UUIDv7s of a time, in milliseconds since 1970. */
 export function lowestUuidAt(timeMs: number): Uuid {
-  const time = timeMs.toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000` as Uuid;
+  return `${timeText(timeMs)}-0000-0000-000000000000` as Uuid;
 }
 
 /** The time of a UUIDv7, in milliseconds since 1970. */
@@ -123,21 +138,21 @@ export function newId(prefix: IdPrefix): string {
 
 /** The TypeID of a UUID. */
 export function encodeId(prefix: IdPrefix, uuid: Uuid): string {
-  let suffix = "";
-  // 128 bits in 26 groups of 5: two zero bits precede them.
+  let id = `${prefix}_`;
+  // 128 bits in 13 groups of 10, which are two characters each: two zero bits precede them.
   let bits = 0;
   let bitCount = 2;
   for (let at = 0; at < 36; at++) {
     if (at === 8 || at === 13 || at === 18 || at === 23) continue;
-    bits = (bits << 4) | hexValue(uuid.charCodeAt(at));
+    bits = (bits << 4) | (valueOfHex[uuid.charCodeAt(at)] as number);
     bitCount += 4;
-    if (bitCount >= 5) {
-      bitCount -= 5;
-      suffix += alphabet[(bits >> bitCount) & 31];
+    if (bitCount >= 10) {
+      bitCount -= 10;
+      id += pairs[bits >> bitCount] as string;
       bits &= (1 << bitCount) - 1;
     }
   }
-  return `${prefix}_${suffix}`;
+  return id;
 }
 
 /**
@@ -181,8 +196,4 @@ export function tryDecodeId(prefix: IdPrefix, id: string): Uuid | undefined {
 /** Whether a text has the form of a TypeID of any prefix, in lower case. */
 export function isId(text: string): boolean {
   return idPattern.test(text);
-}
-
-function hexValue(code: number): number {
-  return code <= 57 ? code - 48 : (code | 32) - 87;
 }
