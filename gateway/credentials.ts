@@ -1,6 +1,7 @@
 /** The credential of a request: the secret of a key, or an access token of an app. */
 import type { FastifyRequest } from "fastify";
 import { modeOfKey } from "#shared/values/key-form.ts";
+import { countHeaders } from "./headers.ts";
 
 export type CredentialKind = "key" | "token";
 
@@ -18,7 +19,6 @@ declare module "fastify" {
   }
 }
 
-const authorizationPattern = /^authorization$/i;
 const credentialPattern = /^([\w-]{1,64}) +([\x21-\x7e]{1,512})$/;
 /** 256 bits in base64url. */
 const tokenPattern = /^[\w-]{43}$/;
@@ -34,8 +34,7 @@ const kinds: readonly CredentialKind[] = ["key", "token"];
 /** The credential of a request, if it has exactly one and that has the form of a key or of a token. */
 export function readCredential({ raw, routeOptions }: FastifyRequest): Credential | undefined {
   // With two Authorization headers Node uses the first; a proxy may use the other.
-  const isOnly =
-    raw.rawHeaders.filter((name, index) => index % 2 === 0 && authorizationPattern.test(name)).length === 1;
+  const isOnly = countHeaders(raw, "authorization") === 1;
   const [, scheme = "", given] = (isOnly && credentialPattern.exec(raw.headers.authorization ?? "")) || [];
   const { authSchemes = bearerOnly, keyPrefix = "" } = routeOptions.config;
   if (given === undefined || !authSchemes.includes(scheme.toLowerCase())) return undefined;

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { fastifyPlugin } from "fastify-plugin";
 import { DaybookError } from "#shared/values/errors.ts";
+import { countHeaders } from "../headers.ts";
 
 // RFC 3986, section 3.2.2: an address in brackets, or a name. RFC 9110, section 7.2: with an optional port.
 const hostPattern = /^(?:\[[0-9a-f:.]{2,45}\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2}){1,255})(?::\d{0,5})?$/i;
@@ -16,13 +17,13 @@ export const framingPlugin = fastifyPlugin((app) => {
 });
 
 function faultOf({ raw }: FastifyRequest): string | undefined {
-  const { httpVersion, headers, rawHeaders } = raw;
+  const { httpVersion, headers } = raw;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return "The version of HTTP must be 1.1 or 1.0.";
   // RFC 9112, section 6.1: HTTP/1.0 has no Transfer-Encoding, so the end of the body is unknown.
   if (httpVersion === "1.0" && headers["transfer-encoding"] !== undefined) {
     return "A request of HTTP/1.0 has no Transfer-Encoding.";
   }
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length;
+  const hosts = countHeaders(raw, "host");
   // RFC 9112, section 3.2.
   if (hosts > 1 || (hosts === 0 && httpVersion === "1.1"))
     return `A request has one Host header; this one has ${hosts}.`;

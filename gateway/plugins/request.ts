@@ -31,7 +31,6 @@ export const requestPlugin = fastifyPlugin((app) => {
     void reply.header("x-request-id", request.id);
     // For answers that are sent before authentication.
     request.revision = revisionAsked(request) ?? newestRevision;
-    // rawHeaders alternates names and values.
     if (request.raw.rawHeaders.length > 2 * headersMax)
       throw tooLargeHeaders(`There are more than ${headersMax} headers.`);
   });

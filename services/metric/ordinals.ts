@@ -18,8 +18,8 @@ export interface ProfileOrdinals {
 const rememberedMax = 200_000;
 
 export function createProfileOrdinals(): ProfileOrdinals {
-  // By TypeID alone, because texts made of both ids would be made and hashed anew for each event. If two properties have
-  // profiles of one id, one of them is known.
+  // By TypeID alone, because a text of both ids would be made and hashed anew for each event. If two properties have a
+  // profile of the same id, one of them is known.
   const known = new LRUCache<string, { property: Uuid; number: number }>({ max: rememberedMax });
   const knownIn = (property: Uuid, id: string): number | undefined => {
     const held = known.get(id);
