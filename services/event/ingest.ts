@@ -27,7 +27,7 @@ import { storeEvents } from "./storing.ts";
 export type Outcome = Stored | DaybookError;
 
 /** An event that is stored. */
-interface Stored {
+export interface Stored {
   event: Event;
   /** Stored before this call, or by another item. */
   isKnown: boolean;
@@ -111,7 +111,7 @@ async function check({ context, now, outcomes }: Ingestion, inputs: readonly Eve
       if (recorded !== undefined) return { ...readRecorded(recorded, input), isKnown: false, replayed: false };
       const request = readRequest(input, context.requests);
       const operation = operationId === undefined ? undefined : decodeId("op", operationId, "operation_id");
-      return { ...prepareEvent(input, now), operation, at, input, request };
+      return Object.assign(prepareEvent(input, now), { operation, at, input, request });
     });
     if (item instanceof DaybookError || "event" in item) outcomes[at] = item;
     else checked.push(item);
@@ -191,7 +191,7 @@ async function resolve(ingestion: Ingestion, items: readonly Checked[]): Promise
     const resolution = resolutions.get(item);
     if (!resolution) throw new Error("a reference was not answered");
     if (resolution instanceof DaybookError) outcomes[item.at] = resolution;
-    else resolved.push({ ...item, ...resolution, id: item.operation });
+    else resolved.push(Object.assign(item, resolution, { id: item.operation }));
   }
   await addFormerProfiles(
     context,
@@ -252,7 +252,9 @@ async function among<Item>(
   isChosen: (item: Item) => boolean,
   stage: (chosen: readonly Item[]) => Promise<Item[]>,
 ): Promise<Item[]> {
-  const open = new Set(await stage(items.filter(isChosen)));
+  const chosen = items.filter(isChosen);
+  if (chosen.length === 0) return [...items];
+  const open = new Set(await stage(chosen));
   return items.filter((item) => !isChosen(item) || open.has(item));
 }
 

@@ -3,6 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import {
   RecordEventsResponseSchema,
   RecordEventResultSchema,
+  type Event,
   type EventService,
   type RecordEventResult,
 } from "#proto/daybook/event/v1/event_pb.ts";
@@ -15,7 +16,7 @@ import { checkItemCount } from "#shared/values/limits.ts";
 import { overShare } from "#shared/database/reads.ts";
 import type { EventContext } from "../context.ts";
 import { readAsSurvivors } from "../attribution.ts";
-import { ingest, type Outcome } from "../ingest.ts";
+import { ingest, type Outcome, type Stored } from "../ingest.ts";
 
 const eventsMax = 1000;
 // One property leaves a third of the connections to the others.
@@ -51,8 +52,12 @@ function toResult(outcome: Outcome, returnEvents: boolean): RecordEventResult {
   if (outcome instanceof DaybookError) {
     return create(RecordEventResultSchema, { outcome: { case: "error", value: toErrorMessage(outcome) } });
   }
-  const { event, isKnown, replayed, resolvedFrom } = outcome;
-  const returned = isKnown ? event : { ...event, propertiesJson: "" };
-  const value = { eventId: event.id, replayed, resolvedFrom, event: returnEvents ? returned : undefined };
+  const { event, replayed, resolvedFrom } = outcome;
+  const value = { eventId: event.id, replayed, resolvedFrom, event: returnEvents ? returned(outcome) : undefined };
   return create(RecordEventResultSchema, { outcome: { case: "recorded", value } });
+}
+
+/** The caller has the properties of a new event. */
+function returned({ event, isKnown }: Stored): Event {
+  return isKnown ? event : { ...event, propertiesJson: "" };
 }

@@ -16,6 +16,8 @@ export function parseDecimal(text: string): Decimal {
 }
 
 export function addDecimals(one: Decimal, other: Decimal): Decimal {
+  // Nearly all amounts have two decimals.
+  if (one.scale === other.scale) return { units: one.units + other.units, scale: one.scale };
   if (one.scale < other.scale) return addDecimals(other, one);
   return { units: one.units + other.units * 10n ** BigInt(one.scale - other.scale), scale: one.scale };
 }

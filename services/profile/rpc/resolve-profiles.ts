@@ -32,11 +32,15 @@ export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof Pro
     checkItemCount(references.length, referencesMax, "references");
     const property = decodeId("prop", propertyId, "property_id");
     const readings = references.map(read);
-    const identifiers = readings.flatMap((reading) => (reading.kind === "identifier" ? [reading.identifier] : []));
-    const ids = readings.flatMap((reading) => (reading.kind === "id" ? [reading.uuid] : []));
+    const identifiers = new Map<string, NormalIdentifier>();
+    const ids = new Set<Uuid>();
+    for (const reading of readings) {
+      if (reading.kind === "identifier") identifiers.set(reading.key, reading.identifier);
+      else if (reading.kind === "id") ids.add(reading.uuid);
+    }
     const [{ owners, suppressed }, known] = await Promise.all([
       findOrCreateOwners(context, property, identifiers, findOnly),
-      findKnown(context.database, property, ids),
+      findKnown(context.database, property, [...ids]),
     ]);
     return create(ResolveProfilesResponseSchema, {
       resolutions: readings.map((reading) => answer(reading, owners, suppressed, known)),
@@ -46,7 +50,7 @@ export function resolveProfiles(context: ProfileContext): ServiceImpl<typeof Pro
 
 type Reading =
   | { kind: "id"; uuid: Uuid }
-  | { kind: "identifier"; identifier: NormalIdentifier }
+  | { kind: "identifier"; identifier: NormalIdentifier; key: string }
   | { kind: "error"; error: DaybookError };
 
 function read({ reference }: ProfileReference): Reading {
@@ -61,7 +65,7 @@ function read({ reference }: ProfileReference): Reading {
       const identifier = normalizeIdentifier(reference.value, "identifier");
       return "errors" in identifier
         ? { kind: "error", error: DaybookError.ofFields(identifier.errors) }
-        : { kind: "identifier", identifier };
+        : { kind: "identifier", identifier, key: identifierKey(identifier) };
     }
     default: {
       const message = "`profile_id` is required: send the id of a profile, or `identifier`.";
@@ -91,7 +95,7 @@ function outcomeOf(
 ): Outcome {
   if (reading.kind === "error") return { case: "error", value: toErrorMessage(reading.error) };
   if (reading.kind === "id") return answerId(reading.uuid, known);
-  const key = identifierKey(reading.identifier);
+  const { key } = reading;
   if (suppressed.has(key)) {
     return { case: "error", value: toErrorMessage(DaybookError.ofFields([suppressedFault("identifier.value")])) };
   }
@@ -120,7 +124,7 @@ async function findKnown(
   ids: readonly Uuid[],
 ): Promise<ReadonlyMap<string, Named>> {
   const known = new Map<string, Named>();
-  for (let wanted = [...new Set(ids)]; wanted.length > 0;) {
+  for (let wanted = ids; wanted.length > 0;) {
     const rows = await findTargets(database, [property, wanted]);
     for (const row of rows) known.set(row.id, row);
     wanted = rows.flatMap(({ merged_into: next }) => (next === null || known.has(next) ? [] : [next]));
@@ -134,17 +138,22 @@ interface Found {
   suppressed: Set<string>;
 }
 
+/** @param wanted identifiers by identifierKey. */
 async function findOrCreateOwners(
   context: ProfileContext,
   property: Uuid,
-  identifiers: readonly NormalIdentifier[],
+  wanted: ReadonlyMap<string, NormalIdentifier>,
   findOnly: boolean,
 ): Promise<Found> {
   const owners = new Map<string, Uuid>();
   const suppressed = new Set<string>();
-  const wanted = new Map(identifiers.map((identifier) => [identifierKey(identifier), identifier]));
-  const missing = (): NormalIdentifier[] =>
-    [...wanted].flatMap(([key, identifier]) => (owners.has(key) || suppressed.has(key) ? [] : [identifier]));
+  const missing = (): NormalIdentifier[] => {
+    const identifiers: NormalIdentifier[] = [];
+    for (const [key, identifier] of wanted) {
+      if (!owners.has(key) && !suppressed.has(key)) identifiers.push(identifier);
+    }
+    return identifiers;
+  };
 
   for (let attempt = 1; ; attempt++) {
     const unknown = missing();

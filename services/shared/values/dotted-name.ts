@@ -8,6 +8,10 @@ const pattern = /^[a-z0-9]+(?:\.[a-z0-9]+)*$/;
 /** First words that are reserved for the platform. */
 export const reservedNamespaces: ReadonlySet<string> = new Set(["sms", "profile"]);
 
+// Normal forms by text. Most events have one of a few types, and each is read by the gateway and by the event service.
+const normalForms = new Map<string, { name: string }>();
+const normalFormsMax = 1000;
+
 /** The expected form, with an example, for messages. */
 export const dottedNameExpected =
   `a name in lowercase dot notation such as "order.completed": 1 to ${segmentsMax} words of a-z and 0-9 ` +
@@ -18,6 +22,8 @@ export const dottedNameExpected =
  * @param param the name of the field.
  */
 export function normalizeDottedName(text: string, param: string): { name: string } | { error: FieldError } {
+  const known = normalForms.get(text);
+  if (known) return known;
   // Longer text is not copied.
   const name = text.length <= lengthMax ? text.replaceAll("_", ".") : "";
   const segments = pattern.test(name) ? name.split(".") : [];
@@ -30,5 +36,8 @@ export function normalizeDottedName(text: string, param: string): { name: string
     const message = `${quoteName(param)} must not start with "${namespace}": ${reason}.`;
     return { error: { code: "reserved_event_type", message, param } };
   }
-  return { name };
+  const normal = { name };
+  if (normalForms.size >= normalFormsMax) normalForms.clear();
+  normalForms.set(text, normal);
+  return normal;
 }
