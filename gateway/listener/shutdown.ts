@@ -2,9 +2,9 @@
  * Stops a gateway without losing a request: every request is answered, or its connection was refused.
  *
  * 1. The gateway reports unready and goes on, so that load balancers switch to other gateways.
- * 2. It stops accepting once no connection has arrived for quietMs, or after acceptMaxMs. The kernel resets connections
- *    that it has accepted and Node has not, so first all answers wait: clients that connect for each request do not come
- *    back then, and those that are on their way have been accepted once none has arrived for stillMs.
+ * 2. It stops accepting once no connection has arrived for quietMs, or after acceptMaxMs. The kernel resets
+ *    connections that it has accepted and Node has not, so first all answers wait: clients that connect for each
+ *    request do not come back, and once none has arrived for stillMs, none is on its way.
  * 3. Each connection closes with its next answer. An idle one is closed after idleMs, once none of its bytes is unread.
  */
 import { setImmediate as afterPoll, setTimeout as sleep } from "node:timers/promises";
