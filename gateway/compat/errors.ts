@@ -6,7 +6,7 @@ import type { Log } from "#shared/process/log.ts";
 import { takeError } from "../refusals.ts";
 import { identifierFields } from "./convert/identifiers.ts";
 import { Refusal } from "./faults.ts";
-import { echoRevision, answerDocument } from "./reply.ts";
+import { answerDocument, echoRevision } from "./reply.ts";
 
 /** A JSON:API error. `source` is always an object, because some clients read nested fields without a check. */
 interface CompatError {

@@ -4,7 +4,7 @@ import { findMetric } from "../find.ts";
 import { toJobId } from "../job-ids.ts";
 import { findProfile } from "../profiles.ts";
 import type { QueryRules } from "../query.ts";
-import { nothingIncluded, answerDocument } from "../reply.ts";
+import { answerDocument, nothingIncluded } from "../reply.ts";
 import { Reference } from "../resources.ts";
 import { operation, route, type CompatRoute } from "../operation.ts";
 

@@ -12,7 +12,7 @@ import { Faults } from "../faults.ts";
 import { jobIdOf, noSuchJob, toJobId } from "../job-ids.ts";
 import type { Links } from "../links.ts";
 import { checkPatches, toProfileResources } from "../profiles.ts";
-import { nothingIncluded, answerDocument } from "../reply.ts";
+import { answerDocument, nothingIncluded } from "../reply.ts";
 import { ImportError, ImportJob, Profile, Reference } from "../resources.ts";
 import { operation, route, type BodySetting } from "../operation.ts";
 import { ProfileImportJob } from "../schemas.ts";

@@ -1,7 +1,7 @@
 import { integrationCategories, integrationNames, metricResource } from "../convert/metrics.ts";
 import type { Condition } from "../filter.ts";
 import { findMetric } from "../find.ts";
-import { nothingIncluded, answerDocument } from "../reply.ts";
+import { answerDocument, nothingIncluded } from "../reply.ts";
 import { Metric } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 import { pick } from "../sparse.ts";

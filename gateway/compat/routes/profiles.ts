@@ -15,7 +15,7 @@ import { readTime } from "../convert/times.ts";
 import type { Condition } from "../filter.ts";
 import { findProfile, toProfileResources } from "../profiles.ts";
 import type { Query } from "../query.ts";
-import { nothingIncluded, answerDocument } from "../reply.ts";
+import { answerDocument, nothingIncluded } from "../reply.ts";
 import { Profile } from "../resources.ts";
 import { operation, route } from "../operation.ts";
 

@@ -4,7 +4,7 @@ import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { isJsonObject } from "#shared/json/json.ts";
 import { eventOperationOf } from "../../plugins/idempotency.ts";
 import type { RateWindow } from "../../rate/limits.ts";
-import { answerItems, readItem, answerBatch, type BatchItemResult } from "../batch.ts";
+import { answerBatch, answerItems, readItem, type BatchItemResult } from "../batch.ts";
 import { toEventInput } from "../convert/events.ts";
 import { exampleEventBatch } from "../examples.ts";
 import { operation, route } from "../operation.ts";

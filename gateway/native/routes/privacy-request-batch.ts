@@ -3,7 +3,7 @@ import { DaybookError, settle } from "#shared/values/errors.ts";
 import { requireScope } from "../../plugins/authentication.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
 import { createBatchReader, createReader } from "../../validation.ts";
-import { answerItems, readItem, answerBatch, type BatchItemResult } from "../batch.ts";
+import { answerBatch, answerItems, readItem, type BatchItemResult } from "../batch.ts";
 import { scopeOfType, toPrivacyRequest } from "../convert/privacy.ts";
 import { operation, route } from "../operation.ts";
 import { examplePrivacyBatch } from "../privacy-examples.ts";

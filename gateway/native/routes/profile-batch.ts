@@ -2,7 +2,7 @@ import type { UpsertProfilesResult } from "#proto/daybook/profile/v1/profile_pb.
 import { type DaybookError } from "#shared/values/errors.ts";
 import { fromErrorMessage } from "#shared/rpc/errors.ts";
 import { operationOf } from "../../plugins/idempotency.ts";
-import { answerItems, readItem, answerBatch, type BatchItemResult } from "../batch.ts";
+import { answerBatch, answerItems, readItem, type BatchItemResult } from "../batch.ts";
 import { toUpsertRequest } from "../convert/profiles.ts";
 import { exampleProfileBatch } from "../examples.ts";
 import { operation, route } from "../operation.ts";

@@ -18,7 +18,7 @@ import { exampleIdentifier, exampleIds, exampleProfile } from "../examples.ts";
 import { identifierFilter } from "../filters.ts";
 import { operation, route } from "../operation.ts";
 import { openPage, readPlace, writePlace } from "../paging.ts";
-import { findProfile, answerWritten, toPathParam } from "../profile.ts";
+import { answerWritten, findProfile, toPathParam } from "../profile.ts";
 import { impossibleChange } from "../../refusals.ts";
 import { Profile } from "../resources.ts";
 import { GuideProfileUpsert, ProfileCreate, ProfileMerge, ProfileUpdate, ProfileUpsert } from "../schemas.ts";
