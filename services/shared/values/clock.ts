@@ -9,7 +9,7 @@ export interface Clock {
 
 /** The clocks of a machine. */
 export interface MachineClocks {
-  /** The time in microseconds, which may be set. It takes about six times as long to read as the others. */
+  /** The time in microseconds, which may be set. It takes eight times as long to read as the others. */
   wallMicros: () => Micros;
   /** The same in whole milliseconds. */
   wallMs: () => number;

@@ -36,6 +36,13 @@ test("the platform's namespaces are reserved, words that only start like them ar
   expect(normalize("my.profile")).toEqual({ name: "my.profile" });
 });
 
+test("names keep their normal form, however many there are", () => {
+  const words = Array.from({ length: 2_500 }, (_, index) => index.toString(36));
+  for (let time = 0; time < 2; time++) {
+    for (const text of words) expect(normalize(`${text}_done`)).toEqual({ name: `${text}.done` });
+  }
+});
+
 test("200 characters are a name, 201 are not", () => {
   expect(normalize("a".repeat(200))).toEqual({ name: "a".repeat(200) });
   expect(normalize("a".repeat(201))).toMatchObject({ error: { code: "invalid_event_type" } });

@@ -22,10 +22,11 @@ export const dottedNameExpected =
  * @param param the name of the field.
  */
 export function normalizeDottedName(text: string, param: string): { name: string } | { error: FieldError } {
-  const known = normalForms.get(text);
+  // Longer text is neither looked up nor copied.
+  const isShort = text.length <= lengthMax;
+  const known = isShort ? normalForms.get(text) : undefined;
   if (known) return known;
-  // Longer text is not copied.
-  const name = text.length <= lengthMax ? text.replaceAll("_", ".") : "";
+  const name = isShort ? text.replaceAll("_", ".") : "";
   const segments = pattern.test(name) ? name.split(".") : [];
   if (segments.length === 0 || segments.length > segmentsMax) {
     return { error: mismatch(param, dottedNameExpected, text, { code: "invalid_event_type", quoted: true }) };
