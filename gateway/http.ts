@@ -1,5 +1,4 @@
 /** The HTTP server without routes: which requests it accepts, how it answers malformed ones, and how it closes. */
-import { METHODS } from "node:http";
 import { fastify, type FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { Log } from "#shared/process/log.ts";
@@ -10,6 +9,7 @@ import type { EdgeSettings } from "./config.ts";
 import { createTrust } from "./listener/addresses.ts";
 import { answerClientError } from "./listener/client-errors.ts";
 import { createListener } from "./listener/listener.ts";
+import { withRoutedMethods } from "./listener/methods.ts";
 import { readOutRefusedBodies } from "./listener/refused-bodies.ts";
 import { closeGently } from "./listener/shutdown.ts";
 import { measure } from "./measure.ts";
@@ -38,7 +38,7 @@ export function createHttp(options: {
     logger: false,
     genReqId: newRequestId,
     bodyLimit: bodyBytesMax,
-    serverFactory: listener.serverFactory,
+    serverFactory: (handler) => listener.serverFactory(withRoutedMethods(handler)),
     trustProxy: edge.trustedProxies.length > 0 && isTrusted,
     // RFC 9112, section 3.2.2: a server must accept a target in absolute form.
     rewriteUrl: ({ url = "/" }) =>
@@ -64,7 +64,6 @@ export function createHttp(options: {
     clientErrorHandler: (error, socket) =>
       answerClientError(error, socket, () => app.rateHeaders(socket.remoteAddress ?? "")),
   });
-  knowAllMethods(app);
   measure(app, registry);
   traceRequests(app);
   readOutRefusedBodies(app);
@@ -72,11 +71,4 @@ export function createHttp(options: {
   // Node answers `Expect: 100-continue`. Other expectations are ignored, as RFC 9110 allows.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   return app;
-}
-
-/** So that a route answers every method, if only with 405. */
-function knowAllMethods(app: FastifyInstance): void {
-  for (const method of METHODS) {
-    if (method !== "CONNECT" && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  }
 }

@@ -1,6 +1,7 @@
 /** Answers 405 with Allow for a known path, in the surface's error form. Register it after the routes of a scope. */
 import type { FastifyInstance } from "fastify";
 import { DaybookError } from "#shared/values/errors.ts";
+import { sentMethod } from "../listener/methods.ts";
 
 /** Collects the routes that a scope registers from here on. @returns a function that adds 405 for other methods. */
 export function collectMethods(app: FastifyInstance): () => void {
@@ -22,7 +23,7 @@ export function collectMethods(app: FastifyInstance): () => void {
           void reply.header("allow", allow);
           throw new DaybookError(
             "method_not_allowed",
-            `The method ${request.method} is not allowed here. Use one of ${allow}.`,
+            `The method ${sentMethod(request.raw)} is not allowed here. Use one of ${allow}.`,
           );
         },
         handler: () => undefined,

@@ -1,8 +1,10 @@
 /** Every bad input gets its own error with `param`, and leaves nothing behind. */
+import { METHODS } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApi } from "../support/api.ts";
 import { describeOnce, type TestProperty } from "../support/daybook.ts";
 import { expectError, expectNothingBehind } from "../support/refusals.ts";
+import { openWire } from "../support/wire.ts";
 import { eventCases, good, profileId } from "./bad-events.cases.ts";
 
 describeOnce("bad input", (daybook) => {
@@ -113,6 +115,19 @@ describeOnce("bad input", (daybook) => {
     ];
     test.each(cases)("%s %s", async (method, path, status, code, param) => {
       expectError(await api.request(method, path), status, code, param);
+    });
+
+    const wrongMethods = METHODS.filter((method) => !["CONNECT", "GET", "HEAD", "POST"].includes(method));
+    test.each(wrongMethods)("%s is no method of a list, and is named", async (method) => {
+      const wire = await openWire(daybook().baseUrl);
+      const head = `${method} /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n`;
+      wire.write(`${head}Content-Length: 0\r\n\r\n`);
+      const [answer] = await wire.answers(1);
+      wire.end();
+      expect(answer?.status).toBe(405);
+      expect(answer?.headers.get("allow")).toBe("GET, HEAD, POST");
+      const { error } = JSON.parse(answer?.body ?? "");
+      expect(error.message).toBe(`The method ${method} is not allowed here. Use one of GET, HEAD, POST.`);
     });
 
     test("a wrong method names the right ones", async () => {
