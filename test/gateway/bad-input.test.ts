@@ -120,7 +120,7 @@ describeOnce("bad input", (daybook) => {
     const wrongMethods = METHODS.filter((method) => !["CONNECT", "GET", "HEAD", "POST"].includes(method));
     test.each(wrongMethods)("%s is no method of a list, and is named", async (method) => {
       const wire = await openWire(daybook().baseUrl);
-      const head = `${method} /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.key}\r\n`;
+      const head = `${method} /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${api.secret}\r\n`;
       wire.write(`${head}Content-Length: 0\r\n\r\n`);
       const [answer] = await wire.answers(1);
       wire.end();
