@@ -14,6 +14,7 @@ import { makesProfile } from "#shared/values/identifiers.ts";
 import { metricsMax } from "#shared/values/limits.ts";
 import type { EventContext } from "./context.ts";
 import { findHeldEvents, firstOfEachKey } from "./dedupe.ts";
+import { among } from "./domain/among.ts";
 import { prepareEvent, type PreparedEvent } from "./domain/prepare.ts";
 import type { ResolvedEvent } from "./domain/resolved.ts";
 import { checkHeld } from "./low-watermark.ts";
@@ -244,18 +245,6 @@ async function store({ context, property, now, outcomes }: Ingestion, items: rea
 
 function stillOpen<Item extends Checked>({ outcomes }: Ingestion, items: readonly Item[]): Item[] {
   return items.filter(({ at }) => outcomes[at] === undefined);
-}
-
-/** Applies a stage to some of the items. @returns the items that are open then, in order. */
-async function among<Item>(
-  items: readonly Item[],
-  isChosen: (item: Item) => boolean,
-  stage: (chosen: readonly Item[]) => Promise<Item[]>,
-): Promise<Item[]> {
-  const chosen = items.filter(isChosen);
-  if (chosen.length === 0) return [...items];
-  const open = new Set(await stage(chosen));
-  return items.filter((item) => !isChosen(item) || open.has(item));
 }
 
 /** The outcome of an item whose event is already stored: a replay, unless the item's own operation stored the event. */

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { among } from "./among.ts";
+
+const items = [1, 2, 3, 4, 5].map((number) => ({ number }));
+const isEven = ({ number }: { number: number }): boolean => number % 2 === 0;
+const numbers = (open: readonly { number: number }[]): number[] => open.map(({ number }) => number);
+
+test("a stage gets what is chosen, and what it leaves open stays in its place", async () => {
+  const given: number[] = [];
+  const open = await among(items, isEven, async (chosen) => {
+    given.push(...numbers(chosen));
+    return chosen.filter(({ number }) => number === 4);
+  });
+  expect(given).toEqual([2, 4]);
+  expect(numbers(open)).toEqual([1, 3, 4, 5]);
+});
+
+test("a stage that nothing is chosen for does not run", async () => {
+  const open = await among(
+    items,
+    () => false,
+    async () => {
+      throw new Error("it ran");
+    },
+  );
+  expect(open).toEqual(items);
+});
+
+test.each([true, false])("no item is lost or comes back when, meanwhile, all would be chosen: %s", async (later) => {
+  let isLater = false;
+  const open = await among(
+    items,
+    (item) => (isLater ? later : isEven(item)),
+    async () => {
+      isLater = true;
+      return [];
+    },
+  );
+  expect(numbers(open)).toEqual([1, 3, 5]);
+});
