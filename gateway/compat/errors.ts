@@ -79,9 +79,13 @@ export function renderErrors(error: DaybookError, asked: Asked): { errors: Compa
 
 /** A param with a leading slash is a JSON pointer, one with a capital is a header, and others are query parameters. */
 function sourceOf(param: string | null, { method, is404 }: Asked): CompatError["source"] {
-  if (param === null) return method === "GET" || is404 ? {} : { pointer: "/data" };
+  if (param === null) return isRead(method) || is404 ? {} : { pointer: "/data" };
   if (param.startsWith("/")) return { pointer: param };
   return /^[A-Z]/.test(param) ? { header: param } : { parameter: param };
+}
+
+function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 function detailOf(code: ErrorCode, message: string, { is404 }: Asked): string {

@@ -1,5 +1,6 @@
 /**
- * Stops a gateway without losing a request: every request is answered, or its connection was refused.
+ * Stops a gateway without losing a request: every request is answered, or its connection was refused. What goes on for
+ * longer than closeTimeoutMs is cut off.
  *
  * 1. The gateway reports unready and goes on, so that load balancers switch to other gateways.
  * 2. It stops accepting once no connection has arrived for quietMs, or after acceptMaxMs. The kernel resets
@@ -22,7 +23,8 @@ const holdMsMax = 1_500;
 // A connection without a request for this long counts as idle.
 const idleMs = 500;
 const closeIntervalMs = 50;
-// Connections that are still open after this time are closed.
+// Connections that are still open after this time are closed. A client that pipelines without a pause loses what it has
+// sent by then, and must send it again (RFC 9112, section 9.3.2): none of its answers is the last.
 const closeTimeoutMs = 10_000;
 
 /** @param delayMs minimum time of accepting after the stop begins. */

@@ -198,6 +198,16 @@ describeOnce("conformance", (daybook) => {
     }
   });
 
+  test("HEAD is refused as GET is, with the length that GET's body has", async () => {
+    const stranger = createApi(daybook().baseUrl, "bad");
+    for (const operation of [...openApi.operations, ...openApi.compat].filter(({ method }) => method === "GET")) {
+      const [get, head] = [await stranger.get(operation.path), await stranger.request("HEAD", operation.path)];
+      const lengths = [get, head].map(({ status, headers }) => [status, headers.get("content-length")]);
+      expect([operation.operationId, lengths[1]]).toEqual([operation.operationId, lengths[0]]);
+      expect(head.text).toBe("");
+    }
+  });
+
   describe("ids in paths", () => {
     test.each([
       ["no id", "x", 400],
