@@ -39,12 +39,8 @@ export function compatSurface(context: SurfaceContext, settings: CompatSettings)
     });
     app.removeAllContentTypeParsers();
     const types = ["application/json", "application/vnd.api+json"];
-    // Clients send Content-Type even without a body.
     app.addContentTypeParser(types, { parseAs: "buffer" }, async (request: FastifyRequest, body: Buffer) =>
-      readJsonBody(request, withoutByteOrderMark(body), {
-        valuesMax: bodyValuesMax,
-        mayBeEmpty: request.method === "GET",
-      }),
+      readJsonBody(request, withoutByteOrderMark(body), { valuesMax: bodyValuesMax }),
     );
     const addMethodNotAllowed = collectMethods(app);
     const authSchemes = [...new Set([...ownSchemes, ...settings.authSchemes.map((scheme) => scheme.toLowerCase())])];

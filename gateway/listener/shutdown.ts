@@ -23,8 +23,9 @@ const holdMsMax = 1_500;
 // A connection without a request for this long counts as idle.
 const idleMs = 500;
 const closeIntervalMs = 50;
-// Connections that are still open after this time are closed. A client that pipelines without a pause loses what it has
-// sent by then, and must send it again (RFC 9112, section 9.3.2): none of its answers is the last.
+// Connections that are still open after this time are closed. A client that pipelines without a pause always has a
+// request waiting, so no answer closes its connection. It is cut off, and has to repeat what was not answered
+// (RFC 9112, section 9.3.2).
 const closeTimeoutMs = 10_000;
 
 /** @param delayMs minimum time of accepting after the stop begins. */

@@ -8,7 +8,8 @@ import { beginOf } from "./rejections.ts";
 export interface BodyRules {
   /** Maximum number of values. */
   valuesMax?: number | undefined;
-  mayBeEmpty: boolean;
+  /** Whether a body without a byte is none; else it is refused. */
+  mayBeEmpty?: boolean;
 }
 
 export const jsonBodyPlugin = fastifyPlugin((app) => {

@@ -26,7 +26,10 @@ test("a stage that nothing is chosen for does not run", async () => {
   expect(open).toEqual(items);
 });
 
-test.each([true, false])("no item is lost or comes back when, meanwhile, all would be chosen: %s", async (later) => {
+test.each([
+  ["every item would be chosen", true],
+  ["no item would be chosen", false],
+])("a stage after which %s loses none and brings none back", async (_name, later) => {
   let isLater = false;
   const open = await among(
     items,
